@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+PROGRAMS = Path(__file__).parents[1] / "programs" / "results"
 PYTHON = """
 class Repo:
     def find(self, key):
@@ -76,3 +78,50 @@ def test_of_c(cli: Callable[..., Any], tmp_path: Path) -> None:
     subprocess.run(["gcc", "-g", "-o", "a", "a.c"], cwd=tmp_path, check=True)
     cause = _check(cli, tmp_path, tmp_path / "a", call="find(rows, 1, 3)", line=7)
     assert "null pointer, at 0x4, perhaps what find(rows, 1, 3) returned" in cause
+
+
+@pytest.fixture(scope="module")
+def rust_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("rustc") is None:
+        pytest.skip("no rustc")
+    folder = tmp_path_factory.mktemp("rust")
+    source = PROGRAMS / "unwrapped.rs"
+    subprocess.run(["rustc", "-g", "-o", "a", source], cwd=folder, check=True)
+    return folder / "a"
+
+
+@pytest.mark.adapter("gdb")
+@pytest.mark.parametrize(
+    ("bug", "call", "line", "says"),
+    [
+        ("none", "repo.find(at)", 5, "unwrap() of None, returned by repo.find(at) with at=3"),
+        (
+            "err",
+            'repo.parse("12345")',
+            11,
+            'panic: rows: "too long: 12345", returned by repo.parse',
+        ),
+        ("chain", "repo.rate(at)", 16, "unwrap() of None, returned by repo.rate(at)"),
+        ("key", "at", 21, "key 3 is not in rates with at=3"),
+    ],
+)
+def test_of_rust(  # noqa: PLR0917 - a bug and its answer
+    cli: Callable[..., Any], rust_program: Path, bug: str, call: str, line: int, says: str
+) -> None:
+    cause = _check(cli, rust_program.parent, rust_program, bug, call=call, line=line)
+    assert cause.startswith(says)
+
+
+@pytest.mark.adapter("gdb")
+def test_why_of_a_call_is_about_its_result(cli: Callable[..., Any], rust_program: Path) -> None:
+    asked = ("why", "repo.find(at)", "--at", "crash", "--json", "--", rust_program, "none")
+    answer = cli(*asked, cwd=rust_program.parent, timeout=60).data["data"]
+    assert (answer["expression"], answer["value"]) == ("repo.find(at)", "None")
+    assert answer["links"][0]["statement"] == "return None;"
+
+
+@pytest.mark.adapter("delve")
+def test_of_go(cli: Callable[..., Any], tmp_path: Path) -> None:
+    shutil.copy(PROGRAMS / "nil_result.go", tmp_path)
+    cause = _check(cli, tmp_path, "nil_result.go", call="r.find(key)", line=10)
+    assert cause.startswith("nil pointer, perhaps what r.find(key) returned")

@@ -178,6 +178,32 @@ def test_a_value_is_followed_through_containers_and_methods(cli: Callable[..., A
 
 
 @pytest.mark.parametrize(
+    ("bug", "expression", "ended", "markers", "ending"),
+    [
+        # Both variables lie in 8 bytes that are written at once.
+        ("adjoining", "q", "constant", ["chosen", "adjoining", "given"], "0 is a literal"),
+        ("oneline", "t", "not followed", ["oneline"], "computed from t=3, a=3"),
+        ("key", "rate", "constant", ["key", "key"], "the key was not in the container"),
+    ],
+)
+def test_a_write_of_one_word_line_or_key_is_found(  # noqa: PLR0917 - a bug and its answer
+    cli: Callable[..., Any],
+    bug: str,
+    expression: str,
+    ended: str,
+    markers: list[str],
+    ending: str,
+) -> None:
+    program = build_debuggee("why/one_word.cpp")
+    words = (expression, "--at", "crash", "--", program, bug)
+    answer = cli("--json", "why", *words, check=0, timeout=100).data["data"]
+    lines = [find_marker("why/one_word.cpp", one) for one in markers]
+    assert [one["frame"]["line"] for one in answer["links"]] == lines
+    assert answer["ended"] == ended
+    assert answer["ending"].startswith(ending)
+
+
+@pytest.mark.parametrize(
     ("expression", "markers", "ending"),
     [
         ("shop.stock[7]", ["stock", "price", "pick", "pick", "price"], "4321 is a literal"),

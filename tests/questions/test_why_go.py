@@ -18,6 +18,7 @@ PROGRAMS = Path(__file__).parents[1] / "programs" / "why"
 _FLOW = PROGRAMS / "flow"
 _ALIASED = PROGRAMS / "aliased.go"
 _COPIED = PROGRAMS / "copied.go"
+_OVERWRITTEN = PROGRAMS / "overwritten.go"
 _WEIGHED = PROGRAMS / "weighed.go"
 
 
@@ -286,6 +287,29 @@ def test_an_element_that_was_written_through_another_slice_is_watched(
     assert "rerun" in {one["certainty"] for one in answer["links"]}
     assert (answer["ended"], answer["runs"]) == ("constant", 3)
     assert answer["ending"].startswith(ending)
+
+
+@pytest.mark.adapter("delve")
+@pytest.mark.parametrize(
+    ("bug", "expression", "says"),
+    [
+        ("plain", "base[2]", "append wrote it"),
+        ("structs", "list[1].n", "append wrote it"),
+        ("pointer", "t.n", "written by another name"),
+        ("copied", "a[1]", "copy wrote it"),
+        ("lookup", "rate", 'gives no ["b"]: the zero value'),
+    ],
+)
+def test_a_crash_names_the_write_that_no_line_names(
+    cli: Callable[..., Any], bug: str, expression: str, says: str
+) -> None:
+    words = ("crash", "--json", "--", "go", "run", "overwritten.go", bug)
+    origin = cli(*words, check=0, cwd=PROGRAMS, timeout=120).data["data"]["why"]
+    assert (origin["expression"], origin["frame"]["line"]) == (
+        expression,
+        find_marker(_OVERWRITTEN, bug),
+    )
+    assert says in origin["text"]
 
 
 @pytest.mark.adapter("delve")

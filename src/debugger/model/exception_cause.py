@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from debugger.model.node_report import NODE_ENDS, NODE_PLACE, with_marks
 from debugger.model.null_message import is_nothing, parse_missing_key, parse_null_message
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text
@@ -39,6 +40,7 @@ _TAKING = frozenset(
     {"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt", "fetch"}
 )
 _UNWRAPPED_MAX = 2  # values: what was unwrapped is in a line with many
+_NO_ENTRY = "no entry found for key"  # of Rust's maps
 _DIVIDES = frozenset({"ZeroDivisionError", "DivisionByZeroError"})  # of Python and Ruby; of PHP
 _OWN_WORDS = frozenset({"ArithmeticException", "RangeError"})
 _DIVISIONS = (
@@ -207,6 +209,8 @@ def _explain_key(
                 )
         found = tuple(one for one in operands if values.get(one) == key)[:1]
         return ExceptionCause("missing_key", f"{short}: {text}", found, "".join(found))
+    if text == _NO_ENTRY:
+        return _explain_rust_key(accesses, values)
     if "assignment to entry in nil map" in text:
         set_ = next((one for one in accesses if one.how == "[]" and _is_nothing(one, values)), None)
         what = f": {set_.whole} is set, {set_.base} is nil" if set_ is not None else ""
@@ -214,6 +218,20 @@ def _explain_key(
         culprit = set_.base if set_ is not None else ""
         return ExceptionCause("nil_map", f"write to a nil map{what}", by, culprit)
     return None
+
+
+def _explain_rust_key(
+    accesses: Sequence[MemoryAccess], values: Mapping[str, str]
+) -> ExceptionCause | None:
+    """Name the key of the statement's only lookup in a map of Rust, as in `rates[&key]`."""
+    found = [one for one in accesses if one.how == "[]" and one.inner.startswith("&")]
+    if len(found) != 1:
+        return None
+    key, base = found[0].inner.lstrip("&* "), found[0].base
+    is_named = not _is_literal(key)
+    shown = values.get(key, "" if is_named else key)
+    message = f"key {shown or key} is not in {base}"
+    return ExceptionCause("missing_key", message, (key,) if is_named else (), key * is_named)
 
 
 def _string_literal_text(literal: str) -> str:
@@ -318,145 +336,6 @@ def parse_uncaught(lines: Sequence[str]) -> tuple[str, str] | None:
     return None
 
 
-_ENDS = re.compile(r"Node\.js v\d")
-_MARKS = re.compile(r"\s*\^+\s*$")
-_PLACE = re.compile(r"(?P<file>(?:file://)?/\S*):(?P<line>\d+)$")
-_ERROR = re.compile(r"(?P<type>[A-Za-z_$][\w$.]*)(?: \[\w+\])?(?:: (?P<message>.*))?$")
-_ANY_NODE_FRAME = re.compile(r"\s+at \S")
-_OWN_FRAME = re.compile(
-    r"\s+at (?:(?:async |new )*(?P<function>[^()]+?)(?: \[as [^]]+\])? \()?"
-    r"(?:async )?(?!node:)(?P<file>[^()]+):(?P<line>\d+):\d+\)?"
-)
-_FIELD = re.compile(r"  (?P<name>\S.*?): (?P<value>.*)$")
-_TEXT = re.compile(r"'([^']*)'")
-_HINT = "(Use `node --trace-uncaught"
-_CAUSE, _ERRORS = "[cause]", "[errors]"
-_ANONYMOUS = "<anonymous>"
-_CAUSES_MAX = 10  # nested errors
-_FIELD_MAX = 100  # characters of a field
-_FIELDS_MAX = 300  # characters of all fields
-
-
-class NodeReport(Struct, frozen=True):
-    """An uncaught error: Node's name for it, its fields as text, and its nested errors.
-
-    A thrown value that is no Error has no `type`; Node shows only its message.
-    """
-
-    type: str
-    message: str
-    fields: str = ""
-    causes: tuple[str, ...] = ()
-    place: tuple[str, int] | None = None  # where Node says that it was thrown
-
-
-def read_node_report(lines: Sequence[str]) -> NodeReport | None:
-    """Parse the last report of an uncaught error in an output; None without one."""
-    lines = _with_marks(lines)
-    ends = [at for at, line in enumerate(lines) if _ENDS.match(line)]
-    marks = [at for at, line in enumerate(lines[: ends[-1]]) if _MARKS.match(line)] if ends else []
-    if not marks:
-        return None
-    body = [line for line in lines[marks[-1] + 1 : ends[-1]] if line.strip()]
-    body = [line for line in body if not line.startswith(_HINT)]
-    if body[:1] == ["Uncaught:"]:
-        del body[0]
-    if not body:
-        return None
-    place = _source_location(lines[: marks[-1]])
-    first = next((at for at, line in enumerate(body) if _ANY_NODE_FRAME.match(line)), None)
-    title = _ERROR.match(body[0])
-    if first is None or title is None:
-        return NodeReport("", " ".join(line.strip() for line in body), place=place)
-    message = "\n".join([title["message"] or "", *body[1:first]])
-    fields, causes = _read_fields(_braced_lines(body), message)
-    return NodeReport(title["type"], message, fields, causes, place)
-
-
-def _source_location(lines: Sequence[str]) -> tuple[str, int] | None:
-    """Return the location above a source line and its marks, at most two lines up."""
-    for line in lines[:-4:-1]:
-        found = _PLACE.match(line)
-        if found is not None:
-            file = found["file"]
-            path = unquote(file.removeprefix("file://")) if file.startswith("file:") else file
-            return path, int(found["line"])
-    return None
-
-
-def _braced_lines(body: Sequence[str]) -> Sequence[str]:
-    """Return the lines between the braces after an error's stack."""
-    opens = (
-        at for at, line in enumerate(body) if _ANY_NODE_FRAME.match(line) and line.endswith(" {")
-    )
-    begin = next(opens, None)
-    if begin is None:
-        return ()
-    closes = (at for at in range(begin, len(body)) if body[at].rstrip(",") == "}")
-    return body[begin + 1 : next(closes, len(body))]
-
-
-def _read_fields(lines: Sequence[str], message: str) -> tuple[str, tuple[str, ...]]:
-    """Return an error's own fields as one text, and its nested errors, outermost first."""
-    groups: list[list[str]] = []
-    for line in lines:
-        if _FIELD.match(line) and not line.startswith("   "):
-            groups.append([line])
-        elif groups:
-            groups[-1].append(line)
-    shown: list[str] = []
-    causes: list[str] = []
-    for group in groups:
-        found = _FIELD.match(group[0])
-        if found is None:
-            continue
-        if found["name"] == _CAUSE:
-            causes += _read_cause([found["value"], *(line[2:] for line in group[1:])])
-        elif found["name"] == _ERRORS:
-            for one in _split_errors(group[1:]):
-                causes += _read_cause(one)
-        else:
-            value = " ".join([found["value"], *(line.strip() for line in group[1:])]).rstrip(",")
-            if not _is_shown(found["name"], value, message):
-                shown.append(f"{found['name']}: {clip_text(value, _FIELD_MAX)}")
-    text = clip_text(", ".join(shown), _FIELDS_MAX)
-    return f"{{{text}}}" if text else "", tuple(causes[:_CAUSES_MAX])
-
-
-def _is_shown(name: str, value: str, message: str) -> bool:
-    """Return whether an error's message already has a field's value, as for system calls."""
-    texts = _TEXT.findall(value)
-    is_number = value.isdecimal() and value in message
-    return name == "errno" or is_number or (bool(texts) and all(one in message for one in texts))
-
-
-def _split_errors(lines: Sequence[str]) -> list[list[str]]:
-    """Split the lines of `[errors]`, each error four columns to the right."""
-    found: list[list[str]] = []
-    for line in lines:
-        inner = line[4:]
-        if line.startswith("    ") and inner and not inner[0].isspace() and inner[0] != "}":
-            found.append([inner])
-        elif found:
-            found[-1].append(inner)
-    return found
-
-
-def _read_cause(lines: Sequence[str]) -> list[str]:
-    """Return an error and its nested ones, each in a line with its location."""
-    title = lines[0].rstrip(",").removesuffix(" {")
-    error = _ERROR.match(title)
-    text = title
-    if error is not None and error["message"]:
-        text = f"{error['type']}: {error['message']}"
-    own = next((one for line in lines[1:] if (one := _OWN_FRAME.match(line))), None)
-    if own is not None:
-        name = own["file"].rpartition("/")[2]
-        function = (own["function"] or _ANONYMOUS).removeprefix("Object.")
-        text += f", in {function} {name}:{own['line']}"
-    return [text, *_read_fields(_braced_lines(lines), title)[1]]
-
-
 _BEGINS = "Traceback (most recent call last):"
 _FRAME = re.compile(r'\s+File "(?P<file>[^"]+)", line (?P<line>\d+),? in (?P<function>\S+)')
 _UNREADABLE = re.compile(
@@ -477,7 +356,6 @@ _NODE_FRAME = re.compile(
     r"(?:async )?(?P<file>[^()]+):(?P<line>\d+):\d+\)?(?: \{)?$"
 )
 _NODE_URL = "file://"
-_NODE_PLACE = re.compile(r"(?:file://)?/\S+\.[cm]?[jt]sx?:\d+$")
 
 
 class TracebackFrame(Struct, frozen=True):
@@ -500,7 +378,7 @@ class Traceback(Struct, frozen=True):
 
 def parse_traceback(lines: Sequence[str]) -> Traceback | None:
     """Parse the last traceback of an output, or the report of Python's fault handler."""
-    if any(_ENDS.match(line) for line in lines):
+    if any(NODE_ENDS.match(line) for line in lines):
         return _parse_node(lines)
     fatal = next((at for at, line in enumerate(lines) if _FATAL.match(line)), None)
     if fatal is not None:
@@ -550,20 +428,8 @@ def _parse_fault_handler(lines: Sequence[str]) -> Traceback | None:
     return Traceback("", match["what"], tuple(frames), len(frames), is_fatal=True)
 
 
-def _with_marks(lines: Sequence[str]) -> list[str]:
-    """Return a report of Node with the marks that it has not where a file ends too early.
-
-    The statement and the marks below the file's last line are both empty.
-    """
-    marked = list(lines)
-    for at, line in enumerate(lines):
-        if _NODE_PLACE.match(line) and len(lines) > at + 3 and not any(lines[at + 1 : at + 4]):
-            marked[at + 2] = "^"
-    return marked
-
-
 def _parse_node(lines: Sequence[str]) -> Traceback | None:
-    lines = _with_marks(lines)
+    lines = with_marks(lines)
     points = [at for at, line in enumerate(lines) if _NODE_POINTS.match(line)]
     after = [line for line in lines[points[-1] + 1 :] if line.strip()] if points else []
     raised = _NODE_RAISED.match(after[0]) if after else None
@@ -591,8 +457,8 @@ def is_cut(lines: Sequence[str]) -> bool:
     Node writes the whole source line first; of the text that a process writes into a pipe at its
     end, Node loses all but 64 KB.
     """
-    begins = any(_NODE_PLACE.match(line) for line in lines)
-    return begins and not any(_ENDS.match(line) for line in lines)
+    begins = any(NODE_PLACE.match(line) for line in lines)
+    return begins and not any(NODE_ENDS.match(line) for line in lines)
 
 
 def innermost_user_frame(found: Traceback, is_library: Callable[[str], bool]) -> TracebackFrame:

@@ -13,6 +13,8 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from debugger.sources.condition_text import blank_texts
+
 _PARSED = 8  # sources that are kept
 _OPERANDS = 5
 _LEVELS = 12  # of conditions in conditions
@@ -326,7 +328,9 @@ def _find_exit_by_indentation(text: Sequence[str], line: int) -> DecidingConditi
         head = _HEAD.match(plain)
         if width == depth and head is not None and head[0].startswith("if"):
             if _LEAVES.match(inner) or (not inner and _LEAVES_AT_ONCE.search(plain)):
-                return _braced_condition(number, head, is_met=False)
+                # With its texts: `kind == "a"` is another condition than `kind == ""`.
+                full_head = _HEAD.match(text[number - 1].strip())
+                return _braced_condition(number, full_head or head, is_met=False)
         elif width < depth and head is None and _OWNER.search(plain):
             return None
         depth, inner = width, ""
@@ -363,10 +367,12 @@ def _braced_condition(line: int, head: re.Match[str], *, is_met: bool) -> Decidi
 def _condition_text(rest: str) -> str:
     """Return what is between the first brackets, or before the brace, as Go and Rust have it."""
     rest = rest.strip()
+    plain = blank_texts(rest)
     if not rest.startswith("("):
-        return rest.rpartition("{")[0].rpartition(";")[2].strip()
+        end = plain.rfind("{")
+        return rest[plain.rfind(";", 0, max(end, 0)) + 1 : end].strip() if end >= 0 else ""
     depth = 0
-    for at, letter in enumerate(rest):
+    for at, letter in enumerate(plain):
         depth += (letter == "(") - (letter == ")")
         if not depth:
             # `(a) && (b) {` of Go is not all in the first brackets.

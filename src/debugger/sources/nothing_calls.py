@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from debugger.model.null_message import NullMessage, parse_null_message
 from debugger.sources.condition_text import closing_bracket
@@ -15,14 +15,16 @@ from debugger.sources.condition_text import closing_bracket
 _STATEMENT_MAX = 2_000  # characters that are looked at
 _SOURCE_MAX = 2_000_000  # characters of a file that is parsed
 _CALLS_MAX = 40
+_CHAIN_MAX = 12  # lines of a chain of calls
 _MARK = r"(?:\?\.|\.|::|->)"
+_GENERIC = r"(?:::<[\w:<>, ]*>)?"  # of Rust
 _NAME = r"[A-Za-z_$][\w$]*"
 # A call begins no name, or behind the dots of a spread; its object may be a literal text.
 _CALL = re.compile(
     r"(?<![\w$>:])(?:(?<!\.)|(?<=\.{3}))"
-    rf"(?:(?:\"[^\"\n]*\"|'[^'\n]*')\.)?{_NAME}(?:\[[^\[\]()]*\]|{_MARK}{_NAME})*\("
+    rf"(?:(?:\"[^\"\n]*\"|'[^'\n]*')\.)?{_NAME}(?:\[[^\[\]()]*\]|{_MARK}{_NAME})*{_GENERIC}\("
 )
-_METHOD = re.compile(rf"(?:\s*{_MARK}\s*{_NAME})+\(")
+_METHOD = re.compile(rf"(?:\s*{_MARK}\s*{_NAME})+{_GENERIC}\(")
 # What may follow the result of a call.
 _MEMBER = re.compile(rf"\s*{_MARK}\s*(?P<name>{_NAME})")
 _KEY = re.compile(r"\s*\[\s*[\"'`]?(?P<key>[^\]\"'`]*)[\"'`]?\s*\]")
@@ -38,6 +40,19 @@ _RETURNED = re.compile(
     r"(?P<called>[\w$.]+) is not a function or its return value is not iterable"
     r"|Cannot destructure property '.*' of '(?P<taken>[\w$.]+)\(\.\.\.\)' as it is"
     r"|(?P<result>[\w$.]+)\(\.\.\.\) is not a function"
+)
+# Go's runtime names no member. A package's name begins no method of a result.
+_DEREFERENCED = "nil pointer dereference"
+# What Rust takes a value out of an option or a result with, and its own words of a failure.
+_UNWRAPS = re.compile(
+    r"\s*\.\s*(?:unwrap|unwrap_err|expect|expect_err)\(\s*(?:\"(?P<words>[^\"]*)\")?"
+)
+_UNWRAPPED = re.compile(r"called `\w+::unwrap(?:_err)?\(\)` on an? ")
+_PATH = re.compile(
+    r"(?<![\w.\])?:])(?P<path>[A-Za-z_]\w*(?:\.\w+)*?)(?=\s*\.\s*(?:unwrap|expect)(?:_err)?\()"
+)
+_LOOKUP = re.compile(
+    r"\.(?:get|get_mut|remove|nth|get_key_value)\(\s*[&*]*(?P<key>[A-Za-z_][\w.]*)\s*\)\Z"
 )
 _SUBSCRIPTED = "'NoneType' object is not subscriptable"
 _CALLED = "'NoneType' object is not callable"
@@ -108,6 +123,49 @@ def python_statement(source: str, line: int) -> str:
     return "".join(one if one.startswith(".") else f" {one}" for one in lines).strip()
 
 
+def find_unwrapped_call(statement: str, message: str) -> str:
+    """Return the only call or variable of a statement of Rust of whose value a panic complains.
+
+    Args:
+        statement: The source of the statement that failed.
+        message: The panic's message: that of `unwrap`, or the one that was given to `expect`.
+    """
+    text = statement[:_STATEMENT_MAX]
+    is_plain = _UNWRAPPED.search(message) is not None
+    found = [(one, _UNWRAPS.match(rest)) for one, _, rest in _calls(text)]
+    found += [(one["path"], _UNWRAPS.match(text, one.end())) for one in _PATH.finditer(text)]
+    return _only(
+        one
+        for one, taken in found
+        if taken is not None
+        and (is_plain if taken["words"] is None else message.startswith(taken["words"]))
+    )
+
+
+def find_lookup_key(call: str) -> str:
+    """Return the key or index of a call that looks one up in a collection of Rust; "" for others.
+
+    What the collection gives for it has no function of the program that could be followed.
+    """
+    found = _LOOKUP.search(call)
+    return found["key"] if found is not None else ""
+
+
+def rust_statement(lines: Sequence[str], line: int) -> str:
+    """Return the statement of Rust that a line is in, where that may be in a chain of calls."""
+    first = line
+    while first > 1 and lines[first - 1].lstrip().startswith((".", "?")):
+        first -= 1
+    parts = [one.split("//")[0].strip() for one in lines[first - 1 : first + _CHAIN_MAX]]
+    text = ""
+    for one in parts:
+        text += one if one.startswith(".") else f" {one}"
+        is_open = text.count("(") > text.count(")") or text.count("[") > text.count("]")
+        if one.endswith((";", "{", "}")) or (one.endswith(",") and not is_open):
+            break
+    return text.strip()
+
+
 def find_null_call(statement: str) -> str:
     """Return the only call of a statement of C or C++ through whose result it reads memory."""
     return _only(one for one, _, rest in _calls(statement[:_STATEMENT_MAX]) if _POINTED.match(rest))
@@ -116,6 +174,8 @@ def find_null_call(statement: str) -> str:
 def describe_nothing_call(call: str, message: str, exception: str) -> str:
     """Say that a call returned nothing, and what was done to that; of other words the message."""
     null = parse_null_message(message)
+    if _DEREFERENCED in message:
+        return f"nil pointer, perhaps what {call} returned"
     if null is None or not null.name:
         text = f"{call} returned None: {message}" if "NoneType" in message else message
         return f"{text} ({exception})"
@@ -144,6 +204,8 @@ def _is_read(rest: str, null: NullMessage, message: str) -> bool:
     if _SUBSCRIPTED in message or "array offset" in message:
         return key is not None
     member = _MEMBER.match(rest)
+    if not null.name and _DEREFERENCED in message:
+        return member is not None
     names = {member["name"] if member is not None else "", key["key"] if key is not None else ""}
     return bool(null.name) and null.name in names
 

@@ -10,7 +10,7 @@ from debugger.model.exception_cause import parse_traceback, parse_uncaught
 from debugger.model.location import is_library
 from debugger.model.signals import MemoryRegion, classify_address, parse_memory_map
 from debugger.model.text_filters import without_traces
-from debugger.questions.crash.crash_cause import parse_report
+from debugger.questions.crash.sanitizer_report import parse_sanitizer_report
 
 MAPS = [
     "555555554000-555555555000 r--p 00000000 08:01 12  /bin/prog",
@@ -150,7 +150,7 @@ SUMMARY: ThreadSanitizer: data race /src/hits.c:47 in count
 ==================
 10 hits
 ThreadSanitizer: reported 1 warnings"""
-    found = parse_report(text.splitlines())
+    found = parse_sanitizer_report(text.splitlines())
     assert found is not None
     assert found.text == "data race (TSan), read by thread T2 after write by main thread"
     assert found.notes == (
@@ -162,7 +162,7 @@ ThreadSanitizer: reported 1 warnings"""
 
 
 def test_memory_was_freed_by_the_users_function_not_by_the_librarys() -> None:
-    found = parse_report(
+    found = parse_sanitizer_report(
         """==7==ERROR: AddressSanitizer: heap-use-after-free on address 0x6120 at pc 0x5
 READ of size 4 at 0x6120 thread T0
 freed by thread T0 here:
@@ -230,10 +230,12 @@ def test_an_uncaught_exception_of_cpp_is_read() -> None:
 
 
 def test_what_ubsan_says_is_told_from_its_words_or_its_handler() -> None:
-    said = parse_report(["a.c:6:103: runtime error: division by zero"])
+    said = parse_sanitizer_report(["a.c:6:103: runtime error: division by zero"])
     assert said is not None
     assert said.text == "division by zero (UBSan)"
-    handled = parse_report([], ["__ubsan_on_report", "__ubsan::__ubsan_handle_out_of_bounds_abort"])
+    handled = parse_sanitizer_report(
+        [], ["__ubsan_on_report", "__ubsan::__ubsan_handle_out_of_bounds_abort"]
+    )
     assert handled is not None
     assert handled.text == "index out of bounds (UBSan)"
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from debugger.model.exception_cause import parse_traceback, read_node_report
+from debugger.model.exception_cause import parse_traceback
+from debugger.model.node_report import read_node_report
 
 CAUSES = """/src/net.js:4
   throw new NetError('failed', { cause });

@@ -217,3 +217,18 @@ def test_conditions_by_which_an_assignment_was_left_out_are_those_that_were_eval
     assert [one.line for one in find_skipped("a.py", SKIPPED, "size", range(3, 14))] == [7]
     assert [one.line for one in find_skipped("a.py", SKIPPED, "size", range(2, 9))] == [3]
     assert find_skipped("a.c", SKIPPED, "size", range(2, 14)) == []
+
+
+@pytest.mark.parametrize(
+    ("file", "source", "line", "written"),
+    [
+        ("a.cpp", 'void f() {\n    if (kind == "a") return;\n    g();\n}\n', 3, 'kind == "a"'),
+        ("a.c", 'void f() {\n    if (is(kind, ")")) return;\n    g();\n}\n', 3, 'is(kind, ")")'),
+        ("a.go", 'func f() {\n\tif kind == "a{" {\n\t\treturn\n\t}\n\tg()\n}\n', 5, 'kind == "a{"'),
+    ],
+)
+def test_a_condition_that_would_have_left_keeps_its_texts(
+    file: str, source: str, line: int, written: str
+) -> None:
+    (found,) = find_reaching(file, source, line)
+    assert (found.written, found.is_met) == (written, False)

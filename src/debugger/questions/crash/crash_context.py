@@ -20,8 +20,13 @@ from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.complained_operand import is_uncallable
 from debugger.questions.crash.comprehension_element import name_element
-from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
-from debugger.questions.crash.failed_condition import compared_values, guilty_values, is_recorded
+from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null
+from debugger.questions.crash.failed_condition import (
+    compared_values,
+    guilty_values,
+    is_of_go,
+    is_recorded,
+)
 from debugger.questions.crash.failed_statement import (
     FailedStatement,
     inspect_statement,
@@ -29,6 +34,7 @@ from debugger.questions.crash.failed_statement import (
     read_statement,
 )
 from debugger.questions.crash.replaced_exception import add_replaced
+from debugger.questions.crash.sanitizer_report import summed_up
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
@@ -243,7 +249,7 @@ def _add_failed_check(
         reported=statement.list_reported(every),
         compared_calls=statement.list_compared_calls(shown, every),
         nothing_call=statement.find_nothing_call(facts.message, is_fault=facts.signal is not None),
-        is_nothing_followed=is_recorded(shown),
+        is_nothing_followed=is_recorded(shown) or is_of_go(shown),
         values=compared | guilty | dict(facts.values),
     )
 

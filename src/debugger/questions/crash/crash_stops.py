@@ -17,18 +17,18 @@ from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.crash_reports import panic_message
 from debugger.model.debugger_words import Runtime
 from debugger.model.exception_cause import (
-    NodeReport,
     Traceback,
     is_cut,
     parse_traceback,
     parse_uncaught,
-    read_node_report,
 )
 from debugger.model.location import is_library
+from debugger.model.node_report import NodeReport, read_node_report
 from debugger.model.program import StopReason
 from debugger.questions.crash.crash_cause import Cause, explain_crash
 from debugger.questions.crash.crash_context import CrashContext, inspect_crash
 from debugger.questions.crash.failed_condition import asserted_values
+from debugger.questions.crash.failed_statement import unwrapped_call
 from debugger.questions.crash.runtime_errors import (
     RUNTIME_ERRORS,
     complete_by_report,
@@ -452,14 +452,16 @@ def _classify_stop(scene: CrashContext) -> CrashStop:
     is_panic = any(_PANIC in name for name in names)
     facts = scene.facts
     if is_panic:
-        message = panic_message(facts.said)
+        found = panic_message(facts.said)
+        message = found[1] if found else ""
         known = {one.name: one.value for one in scene.locals} | dict(facts.values)
         asserted = asserted_values(scene.frame, known)
         facts = msgspec.structs.replace(
             facts,
             exception="panic",
-            message=message[1] if message else "",
+            message=message,
             is_panic=True,
+            nothing_call=unwrapped_call(scene.frame, message),
             asserted=tuple(asserted),
             values=asserted | dict(facts.values),
         )

@@ -117,6 +117,11 @@ def is_recorded(frame: answers.FrameView | None) -> bool:
     return frame is not None and frame.file is not None and frame.file.endswith(_RECORDED)
 
 
+def is_of_go(frame: answers.FrameView | None) -> bool:
+    """Return whether a frame is of Go, of which the result of a program's own call is known."""
+    return frame is not None and (frame.file or "").endswith(".go")
+
+
 def compared_calls(
     frame: answers.FrameView | None, guard: FailedCondition | None, values: Mapping[str, str]
 ) -> tuple[str, ...]:

@@ -25,8 +25,10 @@ from debugger.sources.guilty_operand import FailedCondition
 from debugger.sources.nothing_calls import (
     find_nothing_call,
     find_null_call,
+    find_unwrapped_call,
     is_about_nothing,
     python_statement,
+    rust_statement,
 )
 
 _EVALUATED_MAX = 16  # expressions of the statement
@@ -105,6 +107,15 @@ def _python_statement(frame: Frame | None) -> str:
     if frame is None or not frame.file or not frame.line or not frame.file.endswith(_HASHES[:2]):
         return ""
     return python_statement("\n".join(source_files.read_source(frame.file) or ()), frame.line)
+
+
+def unwrapped_call(frame: answers.FrameView | None, message: str) -> str:
+    """Return the call of a frame's statement of Rust whose result made it panic; "" for none."""
+    file, line = (frame.file, frame.line) if frame is not None else (None, None)
+    if not file or not line or not file.endswith(".rs"):
+        return ""
+    lines = source_files.read_source(file) or ()
+    return find_unwrapped_call(rust_statement(lines, line), message) if line <= len(lines) else ""
 
 
 def read_statement(frame: Frame | None) -> str:

@@ -11,11 +11,12 @@ import msgspec
 from debugger.model import answers, exception_cause
 from debugger.model.crash_reports import PANIC, fatal_error, parse_report
 from debugger.model.debugger_words import Runtime
-from debugger.model.exception_cause import NodeReport, Traceback, TracebackFrame, read_node_report
+from debugger.model.exception_cause import Traceback, TracebackFrame
 from debugger.model.location import is_library
+from debugger.model.node_report import NodeReport, read_node_report
 from debugger.model.text_filters import without_traces
 from debugger.model.typescript_refusal import typescript_notes
-from debugger.questions.crash import crash_cause
+from debugger.questions.crash import sanitizer_report
 from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
 from debugger.questions.crash.crash_stops import THROWN_VALUE
 from debugger.questions.runner.answer import CallerView, Crash
@@ -88,8 +89,8 @@ def python_stack(lines: Sequence[str]) -> list[str]:
 
 
 def _sanitizer_answer(lines: Sequence[str]) -> Crash | None:
-    place = crash_cause.summed_up(lines)
-    if crash_cause.parse_report(lines) is None or place is None:
+    place = sanitizer_report.summed_up(lines)
+    if sanitizer_report.parse_sanitizer_report(lines) is None or place is None:
         return None
     function, file, line = place
     found = explain_crash(

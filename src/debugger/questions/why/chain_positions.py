@@ -160,10 +160,11 @@ def origin_at(frame: TraceFrame, name: str) -> LineOrigin:
 
 
 def written_origin(position: ValuePosition) -> LineOrigin:
-    """Return what a write's line gave: of several assignments none of another constant."""
+    """Return what a write's line gave: of several assignments none of another value."""
     frame, name = position.frame, position.expression
     given = origin_at(frame, name)
-    if not _is_other_constant(given.origin, position):
+    is_operand = _is_other_operand(given.origin, position)
+    if not _is_other_constant(given.origin, position) and not is_operand:
         return given
     texts = map(str.strip, re.split(r"[;{}]", given.statement))
     parts = [one for one in texts if name in one and not one.startswith("return")]
@@ -171,10 +172,27 @@ def written_origin(position: ValuePosition) -> LineOrigin:
     fitting = [
         one
         for one in others
-        if one.kind is not OriginKind.UNKNOWN and not _is_other_constant(one, position)
+        if one.kind is not OriginKind.UNKNOWN
+        and not _is_other_constant(one, position)
+        and not _is_other_operand(one, position)
     ]
+    if not fitting and is_operand:
+        return given  # it may have changed since
     unknown = StatementOrigin(OriginKind.UNKNOWN, given.statement)
     return LineOrigin(fitting[-1] if fitting else unknown, given.statement, given.line)
+
+
+def _is_other_operand(origin: StatementOrigin, position: ValuePosition) -> bool:
+    """Return whether an origin is a variable, and the write gave another value than it has."""
+    value, event = position.value, position.event
+    if origin.kind is not OriginKind.OPERAND or event is None or not event.new:
+        return False
+    known = position.frame.vars.get(origin.text)
+    if known is None or not known.bytes or known.kind not in {"int", "unsigned"}:
+        return False
+    return value.kind in {"int", "unsigned"} and not event.new.startswith(
+        known.bytes[: value.size * 2]
+    )
 
 
 def _is_other_constant(origin: StatementOrigin, position: ValuePosition) -> bool:

@@ -61,13 +61,14 @@ def find_called_parts(
         # Of calls that were left out, as behind `&&`, it is not known which one returned.
         if len(returns) == len(mine):
             found += [
-                CalledPart(call, one, _returned_value(one))
+                CalledPart(call, one, returned_value(one))
                 for call, one in zip(mine, returns, strict=True)
             ]
     return sorted(found, key=lambda one: one.returned.sequence)
 
 
-def _returned_value(record: GoRecord) -> str | None:
+def returned_value(record: GoRecord) -> str | None:
+    """Return the value of a function's only result, as far as its `return` shows it."""
     if len(record.site.values) != 1:
         return None
     side = go_expressions.classify_value(record.site.values[0])

@@ -277,6 +277,13 @@ def _read_by(
         yield from _value_reads(sources, site.function, value, found, result, part)
 
 
+def read_by_value(
+    sources: GoSources, function: GoSourceFunction, value: str, found: dict[GoSite, None]
+) -> list[tuple[GoSourceFunction, str]]:
+    """Return what an expression reads; the returns of what it calls are added to `found`."""
+    return list(_value_reads(sources, function, value, found, 0, ""))
+
+
 def _value_reads(  # noqa: PLR0917 - a value and its part
     sources: GoSources,
     function: GoSourceFunction,

@@ -75,6 +75,9 @@ class GoSteps(GoLinks):
 
     async def explain(self, stop: GoStop, position: GoPosition) -> GoStep:
         """Add the link of the last write of a value, and return what comes before it."""
+        side = go_expressions.classify_value(position.expression)
+        if side.kind == "call":
+            return await self._follow_call(stop, position, side, "", 0, position.before)
         found = go_chain.find_write(stop.log.records, position)
         appended = go_chain.find_appended(stop.log.records, position)
         if appended is not None and (found is None or found.prefix != position.expression):

@@ -18,6 +18,7 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     go_expressions,
     go_plan,
+    go_result,
     go_unwritten,
     go_values,
     go_watch,
@@ -50,6 +51,7 @@ from debugger.sources.project_files import TEST_PROGRAM, imported_go_files, is_p
 
 _RUNS_MAX = 4
 _RECORDS_FIRST = 300  # of the run that logs everything, at about 10 ms each
+_UNREAD = "(not read)"  # the line of the `return` does not show it
 _STEPS_MAX = 100
 _UP_MAX = 6  # folders above a program in which its module is searched
 _METHOD = "delve's logpoints at the lines that may give the value by the source"
@@ -100,6 +102,8 @@ class GoTrace:
         # The part of the value that is followed, if a check compared it with another one.
         self._departs: Departure | None = None
         self.runs = request.runs
+        # The call whose result is asked about, if it is one.
+        self._result: go_result.CallResult | None = None
         self._is_watched = False
         # Where the lines before were not logged.
         self._window: LogWindow | None = None
@@ -114,7 +118,11 @@ class GoTrace:
         step: GoStep | None = None
         plan: go_watch.MemoryWatch | None = None
         while True:
-            sites = go_plan.plan_sites(self._sources, function, expression)
+            sites = (
+                self._result.plan_sites(self._sources)
+                if self._result is not None and step is None
+                else go_plan.plan_sites(self._sources, function, expression)
+            )
             self.runs += 1
             began = asyncio.get_running_loop().time()
             opened = (
@@ -308,7 +316,8 @@ class GoTrace:
         expression = self._expression
         spec = location.spec
         if self._request.failed_at is not None:
-            return self._sources.function_at(*self._request.failed_at), expression
+            file, line = self._request.failed_at
+            return self._note_result(self._sources.function_at(file, line), line), expression
         if spec is not None and location.frame == 0:
             if spec.line is not None:
                 return self._sources.function_at(spec.file, spec.line), expression
@@ -317,7 +326,15 @@ class GoTrace:
         self.runs += 1
         async with run_to_location(self._question, location, ()) as stop:
             frame = stop.frames[self._frame_number(stop, location)]
-            return self._sources.function_at(frame.file, frame.line), expression
+            function = self._sources.function_at(frame.file, frame.line)
+            return self._note_result(function, frame.line), expression
+
+    def _note_result(
+        self, function: GoSourceFunction | None, line: int | None
+    ) -> GoSourceFunction | None:
+        """Keep the call of the failed line, if it is its result that is asked about."""
+        self._result = go_result.find_result(self._sources, function, line, self._expression)
+        return function
 
     @staticmethod
     def _frame_number(stop: GoStop, location: GoLocation) -> int:
@@ -349,7 +366,13 @@ class GoTrace:
                 self.notes.append(f"in the further run {expression} is {value}, and was {before}")
         else:
             self._steps.is_optimised = await stop.is_optimised(number)
-            value = await self._value_there(stop, expression, number)
+            if self._result is not None:
+                activation = self._result.find_call(stop.log.records, activation)
+            value = (
+                self._result.read_value(stop.log.records, activation) or _UNREAD
+                if self._result is not None
+                else await self._value_there(stop, expression, number)
+            )
             self._steps.value = value
             if self._steps.is_optimised:
                 self.notes.append(go_unwritten.describe_optimisation(frame.function))

@@ -97,7 +97,8 @@ class _WatchedRun:
 
     def _begins_at(self, stop: answers.Stop) -> WatchStart | None:
         """Return the start that a stop is at, if it is the recorded time."""
-        for number, one in enumerate(self.plan.starts, 2):
+        # delve keeps one breakpoint of a line: at a panic there is none of the location.
+        for number, one in enumerate(self.plan.starts, 1 if self.plan.until.spec is None else 2):
             if number in stop.hit_breakpoints:
                 self.hits[number] = self.hits.get(number, 0) + 1
                 if self.hits[number] == one.record.hit:
@@ -159,9 +160,9 @@ class _WatchedRun:
 async def _run_watched(
     question: QuestionRun, plan: MemoryWatch, sites: Sequence[GoSite]
 ) -> AsyncIterator[tuple[_WatchedRun, GoLog]]:
-    # Number 1 is the location (`hit_breakpoints`); at a panic a place that is never reached twice.
-    at = plan.until.spec or line_breakpoint(plan.starts[0].record.site)
-    begins = [at, *(line_breakpoint(one.record.site) for one in plan.starts)]
+    # Number 1 is the location (`hit_breakpoints`), unless that is a panic.
+    at = [plan.until.spec] if plan.until.spec is not None else []
+    begins = [*at, *(line_breakpoint(one.record.site) for one in plan.starts)]
     taken = {(one.file, one.line) for one in begins}
     log = GoLog(
         question,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
@@ -37,6 +38,7 @@ from debugger.sources.function_names import last_part
 
 _STEPS_MAX = 200
 _USES_MOST = 2000  # loads and stores of memory that is zero: a stop takes about 0.3 ms
+_UNREAD = "(not read)"  # a structure in registers
 _REPEATED = "so it was computed"
 
 
@@ -90,19 +92,33 @@ class NativeTrace(CompletedTrace):
     ) -> tuple[ValuePosition, ReachedEnd | None]:
         """Follow what a function of the program has returned to the check that failed.
 
-        Where that is not seen, the first argument is asked about: the function is a library's.
+        Of a library's function the first argument is asked about.
+
+        Raises:
+            DebuggerError: EVALUATION_FAILED if a function of the program was not seen to return.
         """
         survey = self._runs.survey
         position = self._position_at(msgspec.structs.replace(survey, value=TraceValue("")))
         if call.function in self._chain.own_functions:
             target = ReturnTarget(position, call.function, call.text, call)
             ended = await self._follow_decisions(await self._follow_steps(target))
+            if self._chain.links and self._called is None:
+                self._called = TraceValue(_UNREAD)
             if self._called is not None:
+                # Of `find(key).rows` it is the call.
+                self._request = self._runs.request = msgspec.structs.replace(
+                    self._request, expression=call.text
+                )
                 return position, ended
-            self._chain.links.clear()
+            raise DebuggerError(
+                ErrorCode.EVALUATION_FAILED,
+                f"{call.text} is a call, and what {call.function} returned there was not seen",
+                hint=f"debugger calls {call.function} -- CMD",
+            )
         known = ((name, one) for name, one in survey.operands.items() if one is not None)
         name, value = next(known, ("", None))
         if value is not None:
+            self._runs.notes.append(f"{call.text} is a library's call: its {name} is followed")
             self._request = msgspec.structs.replace(self._request, expression=name)
             self._runs.request = self._request
             self._runs.survey = msgspec.structs.replace(survey, value=value)

@@ -58,6 +58,8 @@ _FACTS_MAX = 2
 _SHOWN = 2  # origins of one answer
 _GRACE_S = 2.0  # seconds for the end of a run
 _FAULT = "following it failed by a fault of the debugger; debugger daemon logs shows it"
+_UNSEEN_WRITE = "something that was not seen wrote"
+_ABSENT_PART = re.compile(r"\Athe zero value: .* gives no (?P<part>\S+)\Z", re.DOTALL)
 _REASONS = {
     ChainEnd.UNINITIALISED: "it was read before it was written",
     ChainEnd.LOST: "another run did not come to the same place",
@@ -516,6 +518,13 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _link_text(link: WhyLink, found: Why) -> str:
+    """Return a last link's text with what its end adds: a literal, a key that was not there."""
+    ending = found.ending or ""
+    if _UNSEEN_WRITE in ending:
+        return f"{link.text}, but something that was not seen wrote {found.value} since"
+    absent = _ABSENT_PART.search(ending)
+    if absent is not None:
+        return f"{link.text}, which gives no {absent['part']}: the zero value"
     is_literal = found.ended is ChainEnd.CONSTANT and " is a literal" in (found.ending or "")
     literal = (found.ending or "").partition(" is a literal")[0]
     return f"{link.text} ({literal})" if is_literal and literal not in link.statement else link.text

@@ -8,6 +8,7 @@ from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
 snapshots: Any = importlib.import_module("gdb_snapshots")
+rust: Any = importlib.import_module("gdb_rust")
 
 _SAME_NAMES = 4
 _LINES_MAX = 32  # of a function, the last ones
@@ -81,14 +82,34 @@ def _read_bytes(register: str) -> str:
 
 
 def _read_returned() -> dict[str, Any] | None:
-    """Return the number or pointer that the innermost function returns; None for other values."""
+    """Return what the innermost function returns, if that lies in one register or in memory."""
     function = gdb.newest_frame().function()
-    kind = function.type.target().strip_typedefs() if function is not None else None
-    if kind is None or kind.code not in _IN_REGISTER or kind.sizeof > _REGISTER:
+    kind = function.type.target() if function is not None else None
+    if kind is None:
         return None
-    content = bytes.fromhex(_read_bytes("xmm0" if kind.code == gdb.TYPE_CODE_FLT else "rax"))
-    found: dict[str, Any] | None = snapshots.describe_value(gdb.Value(content[: kind.sizeof], kind))
+    found: dict[str, Any] | None = None
+    kind = kind.strip_typedefs()
+    if kind.code in _IN_REGISTER and kind.sizeof <= _REGISTER:
+        content = bytes.fromhex(_read_bytes("xmm0" if kind.code == gdb.TYPE_CODE_FLT else "rax"))
+        found = snapshots.describe_value(gdb.Value(content[: kind.sizeof], kind))
+    elif kind.code == gdb.TYPE_CODE_STRUCT:
+        found = _describe_structure(kind)
     return found
+
+
+def _describe_structure(kind: Any) -> Any:
+    """Describe a returned structure: larger ones lie where rax points (System V, and Rust's own).
+
+    A smaller one may be in registers by rules that its debug information does not tell.
+    """
+    try:
+        if kind.sizeof > 2 * _REGISTER:
+            address = int(gdb.newest_frame().read_register("rax"))
+            found = snapshots.describe_value(gdb.Value(address).cast(kind.pointer()).dereference())
+            return {**found, "address": 0} if found is not None else None  # the caller moves it
+        return rust.describe_option(kind, _read_bytes("rax"))
+    except gdb.error:
+        return None
 
 
 def caller_address(frame: Any) -> int:

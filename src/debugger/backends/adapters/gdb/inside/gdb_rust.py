@@ -19,6 +19,10 @@ _STEP = re.compile(r"\.(\w+)|\[([^\[\]]+)\]")
 _CELLS = re.compile(r"core::cell::(?:Cell|RefCell|UnsafeCell)<|core::mem::\w+::ManuallyDrop<")
 _BORROWED = re.compile(r"core::cell::Ref(?:Mut)?<")
 _SHARED = re.compile(r"alloc::(?:rc::Rc|sync::Arc)<")
+# Options whose None is a null pointer: they lie in registers as they do in memory.
+_OPTION_OF_POINTER = re.compile(
+    r"core::option::Option<(?:&|alloc::(?:boxed::Box|rc::Rc|sync::Arc)<|core::ptr::non_null)"
+)
 _LOCKS = re.compile(r"std::sync::.*(?:Mutex|RwLock)<")
 
 
@@ -36,6 +40,31 @@ def read_path(expression: str) -> Any:
     for field, index in _STEP.findall(match[2]):
         value = _field_of(value, field) if field else _element_of(value, index)
     return without_cells(value)
+
+
+def describe_option(kind: Any, register: str) -> dict[str, Any] | None:
+    """Describe an option of a pointer that a function gives back in a register; None for another.
+
+    No value of such a type is made of bytes: gdb 13 fails an assertion of its own for some.
+
+    Args:
+        kind: The type.
+        register: The bytes of the register, in hexadecimal.
+    """
+    if _OPTION_OF_POINTER.match(kind.name or "") is None:
+        return None
+    number = int.from_bytes(bytes.fromhex(register), "little")
+    return {
+        "text": f"Some({number:#x})" if number else "None",
+        "type": kind.name,
+        "kind": "pointer",
+        "address": 0,
+        "size": kind.sizeof,
+        "bytes": register,
+        "pointee": 0,
+        "fields": {},
+        "characters": None,
+    }
 
 
 def is_rust() -> bool:

@@ -68,6 +68,10 @@ def text_of(value: Any) -> bytes | None:
     letter = kind.target().strip_typedefs().unqualified()
     if letter.sizeof != 1 or "char" not in str(letter):
         return None
+    if kind.code == gdb.TYPE_CODE_ARRAY and value.address is None:  # a literal, as of `m["a"]`
+        first, last = kind.range()
+        found_bytes = bytes(int(value[at]) & 0xFF for at in range(first, last + 1))
+        return found_bytes.partition(b"\0")[0]
     if kind.code == gdb.TYPE_CODE_ARRAY:
         return _read_memory(int(value.address), kind.sizeof).partition(b"\0")[0]
     return _read_terminated(int(value))

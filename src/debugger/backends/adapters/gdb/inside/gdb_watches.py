@@ -15,6 +15,7 @@ stores: Any = importlib.import_module("gdb_stores")
 
 _STACK_ABOVE, _STACK_SIZE = 1 << 20, 9 << 20  # bytes above the first frame, and in all
 _STORE = 16  # bytes that one instruction stores: vectors of 16, as the recorder sees them
+_WORD = 8  # bytes of a debug register at most
 _COPY_CHANGES = 6000  # changes of other memory with the value, after which it is not watched
 _BLOCK_USES = 3000  # changes of a block's first words, as of a counter there
 _OTHER = ":other"  # ends the key of a copy's changes to other values
@@ -30,6 +31,8 @@ class WatchedMemory(gdb.Breakpoint):  # type: ignore[misc]
         address, size = plan["address"], plan["size"]
         kind = {1: "char", 2: "short", 4: "int", 8: "long"}[size]
         expression = f"*(unsigned {kind} *) {address:#x}"
+        if plan.get("is_wide"):
+            expression = f"*(unsigned long *) {address - address % _WORD:#x}"
         self.is_of_stores = plan["of_stores"]
         used = gdb.WP_ACCESS if self.is_of_stores else gdb.WP_WRITE
         super().__init__(expression, type=gdb.BP_WATCHPOINT, wp_class=used, internal=True)
@@ -173,13 +176,26 @@ def _is_of_loader(pc: int) -> bool:
     return frame.pc() == pc and (frame.name() or "").startswith("_dl_")
 
 
+def _shared_words(plans: list[dict[str, Any]]) -> set[int]:
+    """Return the words of 8 bytes in which several watched variables lie, by their numbers.
+
+    Of a store to both gdb 13 to 16 look at one alone, and report nothing if that has not changed.
+    So the whole word is watched for each, which takes one debug register.
+    """
+    words = [one["address"] // _WORD for one in plans]
+    exact = {one["address"] // _WORD for one in plans if one["of_stores"]}
+    return {one for one in words if words.count(one) > 1} - exact
+
+
 def set_watches(run: Any) -> None:
     """Set the watchpoints of a plan, as many as the processor has."""
     found = []
     gdb.execute("set language c", to_string=True)
+    shared = _shared_words(run.plan["watches"])
     for one in run.plan["watches"]:
         try:
-            watch = WatchedMemory(run, one)
+            is_wide = one["address"] // _WORD in shared
+            watch = WatchedMemory(run, {**one, "is_wide": is_wide})
         except (gdb.error, RuntimeError) as error:
             run.result["notes"].append(f"cannot watch {one['address']:#x}: {error}")
             continue
