@@ -21,7 +21,11 @@ from debugger.model.statement import StatementReads
 from debugger.questions.crash.complained_operand import is_uncallable
 from debugger.questions.crash.comprehension_element import name_element
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null, summed_up
-from debugger.questions.crash.failed_condition import compared_values, guilty_values, is_recorded
+from debugger.questions.crash.failed_condition import (
+    compared_values,
+    guilty_values,
+    is_result_followed,
+)
 from debugger.questions.crash.failed_statement import (
     FailedStatement,
     inspect_statement,
@@ -243,7 +247,7 @@ def _add_failed_check(
         reported=statement.list_reported(every),
         compared_calls=statement.list_compared_calls(shown, every),
         nothing_call=statement.find_nothing_call(facts.message, is_fault=facts.signal is not None),
-        is_nothing_followed=is_recorded(shown),
+        is_nothing_followed=is_result_followed(shown),
         values=compared | guilty | dict(facts.values),
     )
 

@@ -117,6 +117,12 @@ def is_recorded(frame: answers.FrameView | None) -> bool:
     return frame is not None and frame.file is not None and frame.file.endswith(_RECORDED)
 
 
+def is_result_followed(frame: answers.FrameView | None) -> bool:
+    """Return whether what a call at the line of a crash returned can be followed."""
+    is_script = frame is not None and (frame.file or "").endswith((".rb", ".php"))
+    return is_script or is_recorded(frame)
+
+
 def compared_calls(
     frame: answers.FrameView | None, guard: FailedCondition | None, values: Mapping[str, str]
 ) -> tuple[str, ...]:
