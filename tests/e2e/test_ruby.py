@@ -150,7 +150,7 @@ def test_commands_of_rubys_are_understood(cli, tmp_path):
     (library / "price.rb").write_text("PRICE = nil\n")
     (tmp_path / "app.rb").write_text('require "price"\nputs PRICE + 1\n')
     crash = answer_data(cli("--json", "crash", "--", "ruby", "-w", "-Ilib", "app.rb", cwd=tmp_path))
-    assert "undefined method `+' for nil" in crash["cause"]
+    assert "is nil, + of it is called (NoMethodError)" in crash["cause"]
     assert crash["frame"]["line"] == 2
     told = cli("start", "ruby", "app.rb", cwd=tmp_path, check=2)
     assert "debugger start app.rb" in told.err

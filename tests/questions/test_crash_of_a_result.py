@@ -50,6 +50,51 @@ int main(void) {
 }
 """
 
+RUBY = """
+class Repo
+  def find(key)
+    return self if key == "a"
+    @asked = key
+    nil
+  end
+
+  def rows = [1]
+end
+
+repo = Repo.new
+puts repo.find("a").rows
+puts repo.find("b").rows
+"""
+QUEUE = """
+class Queue2
+  def initialize(items)
+    @items = items
+  end
+
+  def shift
+    @items.shift
+  end
+end
+
+queue = Queue2.new(["a", "b", nil, "c"])
+4.times do
+  puts queue.shift().upcase
+end
+"""
+PHP = """<?php
+class Repo {
+    function find($key) {
+        if ($key === "a") {
+            return $this;
+        }
+        return null;
+    }
+    function rows() { return 1; }
+}
+$repo = new Repo;
+echo $repo->find("b")->rows();
+"""
+
 
 def _check(cli: Callable[..., Any], folder: Path, *command: object, call: str, line: int) -> str:
     answer = cli("crash", "--json", "--", *command, cwd=folder, timeout=60).data["data"]
@@ -125,3 +170,31 @@ def test_of_go(cli: Callable[..., Any], tmp_path: Path) -> None:
     shutil.copy(PROGRAMS / "nil_result.go", tmp_path)
     cause = _check(cli, tmp_path, "nil_result.go", call="r.find(key)", line=10)
     assert cause.startswith("nil pointer, perhaps what r.find(key) returned")
+
+
+@pytest.mark.adapter("rdbg")
+def test_of_ruby(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.rb").write_text(RUBY)
+    cause = _check(cli, tmp_path, "ruby", "a.rb", call='repo.find("b")', line=6)
+    assert cause.startswith('nil: repo.find("b") returned nil, .rows of it is called')
+
+
+@pytest.mark.adapter("rdbg")
+def test_of_ruby_calls_no_method_again(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.rb").write_text(QUEUE)
+    _check(cli, tmp_path, "ruby", "a.rb", call="queue.shift()", line=8)
+
+
+@pytest.mark.adapter("xdebug")
+def test_of_php(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.php").write_text(PHP)
+    cause = _check(cli, tmp_path, "php", "a.php", call='$repo->find("b")', line=7)
+    assert cause.startswith('null: $repo->find("b") returned null, .rows of it is called')
+
+
+@pytest.mark.adapter("xdebug")
+def test_why_of_php_shows_bytes_that_are_no_text(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.php").write_text('<?php\n$text = "é caf\\xc3";\necho strlen($text);\n')
+    words = ("why", "$text", "--at", "a.php:3", "--json", "--", "php", "a.php")
+    answer = cli(*words, cwd=tmp_path, timeout=60).data["data"]
+    assert answer["value"] == r"'é caf\xc3'"

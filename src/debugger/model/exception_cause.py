@@ -25,6 +25,8 @@ _RANGES = (
     re.compile(r"range end index (?P<index>\d+) out of range for slice of length (?P<length>\d+)"),
     re.compile(r"slice bounds out of range \[:?(?P<index>-?\d+):?\](?: with \w+ (?P<length>\d+))?"),
 )
+# A method of Ruby: `total + 1` calls that of `total`.
+_OPERATOR = re.compile(r"[-+*/%<>&|^]{1,2}=?")
 _WITH_NESTED = re.compile(r"\Astd::_Nested_exception<(.+?) ?>\Z", re.DOTALL)
 _LEFT_RIGHT = re.compile(
     r"assertion (?:`left (?P<how>==|!=) right` failed|failed: `\(left (?P<old>==|!=) right\)`)"
@@ -250,7 +252,7 @@ def _explain_null(
     short: str,
     text: str,
     accesses: Sequence[MemoryAccess],
-    operands: Sequence[str],  # noqa: ARG001
+    operands: Sequence[str],
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
     null = parse_null_message(text)
@@ -263,6 +265,10 @@ def _explain_null(
     kind = "null_pointer" if is_pointer else "nothing"
     label = "nil pointer" if is_pointer else null.what
     error = "" if is_pointer else f" ({short})"
+    nothing = [each for each in operands if is_nothing(values.get(each, ""))]
+    if one is None and len(nothing) == 1 and _OPERATOR.fullmatch(null.name):
+        message = f"{label}: {nothing[0]} is {null.what}, {null.name} of it is called{error}"
+        return ExceptionCause(kind, message, culprit=nothing[0])
     if one is None:
         message = text.partition("runtime error: ")[2] or text
         begin = "nil pointer: " if is_pointer else ""

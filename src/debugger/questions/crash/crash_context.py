@@ -24,8 +24,7 @@ from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null
 from debugger.questions.crash.failed_condition import (
     compared_values,
     guilty_values,
-    is_of_go,
-    is_recorded,
+    is_result_followed,
 )
 from debugger.questions.crash.failed_statement import (
     FailedStatement,
@@ -249,7 +248,7 @@ def _add_failed_check(
         reported=statement.list_reported(every),
         compared_calls=statement.list_compared_calls(shown, every),
         nothing_call=statement.find_nothing_call(facts.message, is_fault=facts.signal is not None),
-        is_nothing_followed=is_recorded(shown) or is_of_go(shown),
+        is_nothing_followed=is_result_followed(shown),
         values=compared | guilty | dict(facts.values),
     )
 

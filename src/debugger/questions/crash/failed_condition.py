@@ -22,6 +22,7 @@ from debugger.sources.guilty_operand import (
 
 _STATEMENT = 20  # lines
 # Files of languages whose recorded, or repeated, runs know what each call has returned.
+_RESULT_FOLLOWED = (".rb", ".php", ".go")  # beside them
 _RECORDED = (
     *(".py", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".tsx"),
     *(".c", ".cc", ".cpp", ".cxx", ".rs"),
@@ -117,9 +118,10 @@ def is_recorded(frame: answers.FrameView | None) -> bool:
     return frame is not None and frame.file is not None and frame.file.endswith(_RECORDED)
 
 
-def is_of_go(frame: answers.FrameView | None) -> bool:
-    """Return whether a frame is of Go, of which the result of a program's own call is known."""
-    return frame is not None and (frame.file or "").endswith(".go")
+def is_result_followed(frame: answers.FrameView | None) -> bool:
+    """Return whether what a call at the line of a crash returned can be followed."""
+    file = frame.file or "" if frame is not None else ""
+    return file.endswith(_RESULT_FOLLOWED) or is_recorded(frame)
 
 
 def compared_calls(

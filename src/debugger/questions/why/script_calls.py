@@ -8,9 +8,11 @@ from collections.abc import Iterable
 from debugger.questions.why.script_statement import (
     MODIFIER,
     blank_strings,
+    classify,
     closing_bracket,
     split_arguments,
 )
+from debugger.questions.why.statement_origin import OriginKind
 
 _CALLED = re.compile(r"[$@]{0,2}[A-Za-z_\\][\w\\]*[?!]?(?:(?:\?->|->|::|&?\.)\$?\w+[?!]?)*\s*\(")
 _VALUE_CALLED = r"\.call(?![\w?!])|(?<![\w.:$@])yield(?!\w)|\.(?=\()|(?<![>:])\$\w+(?=\()|\)(?=\()"
@@ -38,6 +40,14 @@ def find_calls(text: str) -> list[str]:
             found.append(text[match.start() : end + 1])
         at = end + 1
     return found
+
+
+def is_method_call(expression: str) -> bool:
+    """Return whether an expression is a call with brackets, of an object's or a class's method."""
+    origin = classify(expression)
+    is_made = origin.function in {"new", "__construct"}
+    is_call = origin.kind is OriginKind.CALL and expression.rstrip().endswith(")")
+    return is_call and bool(origin.receiver) and not is_made
 
 
 def last_name(function: str) -> str:

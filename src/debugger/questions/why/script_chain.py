@@ -40,6 +40,25 @@ class ScriptChain(ScriptOrigins):
             found = self._follow_origin(origin, call, index, value, None)
         self._follow_links(found)
 
+    def find_result(self, expression: str, call: int, index: int) -> PassedValue | None:
+        """Return what a call in the statement at a record returned; nothing, if one of them did."""
+        origin = statements.classify(expression)
+        step = self._history.last_step(call, index + 1)
+        for value in (PassedValue("null" if self._is_php else "nil"), None):
+            if step is not None:
+                child, is_named = self._giving_call(origin, call, step, value)
+                if child is not None and is_named:
+                    return child.result
+        return None
+
+    def follow_result(
+        self, expression: str, call: int, index: int, value: PassedValue | None = None
+    ) -> None:
+        """Follow what a call in the statement at a record returned."""
+        origin = statements.classify(expression)
+        step = self._history.last_step(call, index + 1)
+        self._follow_links(self._follow_origin(origin, call, index, value, step))
+
     def follow_refused(self, refused: RefusedCall, name: str) -> str | None:
         """Follow an argument that PHP did not take; return its value, None if it is not known."""
         step, value = refused.step, None

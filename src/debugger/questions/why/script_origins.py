@@ -322,11 +322,31 @@ class ScriptOrigins(ScriptArguments):
         function = self._history.function_of(child.number)
         lines = self._lines_of(function.file)
         between = range(max(function.line, 1), min(child.result_line, len(lines) + 1))
+        if not self._is_php and (literal := self._last_literal(child, lines)):
+            return literal
         first = next((one for one in between if _ENSURE.match(lines[one - 1])), None)
         if self._is_php or first is None:
             return child.result_line
         before = [one.line for one in self._history.steps_of(child.number) if one.line < first]
         return before[-1] if before else child.result_line
+
+    def _last_literal(self, child: StepCall, lines: Sequence[str]) -> int:
+        """Return the line of the literal that a method ends with; 0 if it ends otherwise.
+
+        Ruby has no event for a line that is only `nil` or a number.
+        """
+        function = self._history.function_of(child.number)
+        below = range(child.result_line, len(lines))
+        at = next((one for one in below if lines[one].strip()), 0)
+        text = child.result.text if child.result is not None else None
+        if not at or at + 1 >= len(lines) or not function.line or lines[at].strip() != text:
+            return 0
+        head = lines[function.line - 1]
+        end = head[: len(head) - len(head.lstrip())] + "end"
+        has_returned = re.search(
+            r"\breturn\b(?!.*(?:\bif|\bunless)\b)", lines[child.result_line - 1]
+        )
+        return at + 1 if lines[at + 1].rstrip() == end and has_returned is None else 0
 
     def _giving_call(
         self, origin: StatementOrigin, call: int, step: Step, value: PassedValue | None

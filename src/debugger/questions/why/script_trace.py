@@ -21,6 +21,7 @@ from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import script_statement as statements
 from debugger.questions.why.answer import Why, chain_cause
+from debugger.questions.why.script_calls import is_method_call
 from debugger.questions.why.script_chain import ScriptChain
 from debugger.questions.why.script_refused import find_refused_call
 from debugger.questions.why.why_request import WhyRequest, repeat_with, require_innermost
@@ -32,7 +33,7 @@ from debugger.recorders.script.script_recorder import (
     find_roots,
     script_command,
 )
-from debugger.recorders.script.step_history import PlaceHit, StepHistory
+from debugger.recorders.script.step_history import PassedValue, PlaceHit, StepHistory
 
 _NO_PLACE = "{} was not reached in code of the program's own"
 # Of PHP a file is recorded by the process that begins with it, and by the forks of that process.
@@ -54,7 +55,8 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     launch = question.target
     assert isinstance(launch, LaunchTarget)
     began = asyncio.get_running_loop().time()
-    recorder, ran = await _record(call, question, launch, request)
+    is_result = request.is_thrown and is_method_call(request.expression)
+    recorder, ran = await _record(call, question, launch, request, is_result=is_result)
     if request.is_thrown and question.language == PHP:
         found = _trace_refused(recorder.histories, request)
         if found is not None:
@@ -76,8 +78,11 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         is_php=question.language == PHP,
         links_most=request.links,
     )
-    await asyncio.to_thread(chain.follow, request.expression, hit.call, hit.index, hit.value)
-    value = f"{request.expression}={hit.value.text}"
+    known, follow = hit.value, chain.follow
+    if is_result:
+        known, follow = _find_result(chain, request, hit), chain.follow_result
+    await asyncio.to_thread(follow, request.expression, hit.call, hit.index, known)
+    value = f"{request.expression}={known.text}"
     unseen = f"{value} at {request.place}: {chain.ending or 'no write of it was seen'}"
     function, line = hit.stack[0]
     place = history.functions[function]
@@ -85,7 +90,7 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         expression=request.expression,
         place=request.place,
         cause=chain_cause(value, chain.links, unseen),
-        value=hit.value.text,
+        value=known.text,
         frame=FrameView(0, place.name, place.file, line),
         links=tuple(chain.links),
         ended=chain.ended,
@@ -96,6 +101,18 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=_notes(history),
     )
+
+
+def _find_result(chain: ScriptChain, request: WhyRequest, hit: PlaceHit) -> PassedValue:
+    result = chain.find_result(request.expression, hit.call, hit.index)
+    if result is None:
+        raise DebuggerError(
+            ErrorCode.NOT_SUPPORTED,
+            f"what {request.expression} returned at {request.place} was not recorded: no function "
+            "of the program's own code",
+            hint=repeat_with("NAME", request.place),
+        )
+    return result
 
 
 def _trace_refused(histories: Sequence[StepHistory], request: WhyRequest) -> Why | None:
@@ -139,7 +156,12 @@ def _trace_refused(histories: Sequence[StepHistory], request: WhyRequest) -> Why
 
 
 async def _record(
-    call: CommandCall, question: QuestionRun, launch: LaunchTarget, request: WhyRequest
+    call: CommandCall,
+    question: QuestionRun,
+    launch: LaunchTarget,
+    request: WhyRequest,
+    *,
+    is_result: bool,
 ) -> tuple[ScriptRecorder, CompletedRun]:
     at = request.at
     if at is None:
@@ -151,7 +173,8 @@ async def _record(
         )
     program = str(launch.program)
     origin = ScriptOrigin(
-        request.expression,
+        # A method that is called again may change the program, as that of a queue does.
+        "0" if is_result else request.expression,
         file=os.path.realpath(at.file) if at.file and at.line is not None else "",
         line=at.line or 0,
         function=at.function or "",

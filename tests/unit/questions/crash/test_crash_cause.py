@@ -146,6 +146,10 @@ def test_a_recursion_is_told_by_its_depth() -> None:
             "nil: rows is nil, [at] of it is read (NoMethodError)",
         ),
         (
+            "NoMethodError", "undefined method `+' for nil:NilClass", "puts total + 1",
+            {"total": "nil"}, "nil: total is nil, + of it is called (NoMethodError)",
+        ),
+        (
             "Error", "Call to a member function upper() on null", "echo $row->upper();",
             {"$row": "null"}, "null: $row is null, ->upper of it is called (Error)",
         ),

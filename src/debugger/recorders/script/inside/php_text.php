@@ -18,7 +18,7 @@ final class DebuggerText
             $escapes = ["\\" => "\\\\", "'" => "\\'", "\n" => "\\n", "\r" => "\\r", "\t" => "\\t"];
             $is_long = strlen($value) > self::$textMax;
             $text = $is_long ? self::cut($value) : $value;
-            return "'" . strtr($text, $escapes) . "'" . ($is_long ? '…' : '');
+            return "'" . self::showBytes(strtr($text, $escapes)) . "'" . ($is_long ? '…' : '');
         }
         if (is_float($value)) {
             return is_finite($value) ? json_encode($value, JSON_PRESERVE_ZERO_FRACTION) : (string) $value;
@@ -104,6 +104,19 @@ final class DebuggerText
             }
         }
         return false;
+    }
+
+    // A byte that is no UTF-8 as `\xNN`: JSON has none.
+    private static function showBytes(string $text): string
+    {
+        if (preg_match('//u', $text)) {
+            return $text;
+        }
+        $character = '[\x00-\x7F]|[\xC2-\xDF][\x80-\xBF]|\xE0[\xA0-\xBF][\x80-\xBF]|\xED[\x80-\x9F][\x80-\xBF]'
+            . '|[\xE1-\xEC\xEE\xEF][\x80-\xBF]{2}|\xF0[\x90-\xBF][\x80-\xBF]{2}|[\xF1-\xF3][\x80-\xBF]{3}'
+            . '|\xF4[\x80-\x8F][\x80-\xBF]{2}';
+        $show = static fn(array $found): string => isset($found[1]) ? sprintf('\x%02x', ord($found[1])) : $found[0];
+        return preg_replace_callback("/(?:$character)|(.)/s", $show, $text) ?? $text;
     }
 
     private static function cut(string $text): string
