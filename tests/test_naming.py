@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 340,
     "backends": 1205,
-    "backends/adapters": 12691,
+    "backends/adapters": 12698,
     "backends/dap": 4616,
     "backends/expressions": 1161,
     "backends/inprocess": 11272,
