@@ -320,7 +320,8 @@ def test_a_crashed_program_runs_no_longer_than_by_itself(
 ) -> None:
     """A wait for later writes ran what the program, which has nothing to do, never runs."""
     (tmp_path / "idle.js").write_text(
-        "const found = {};\nsetTimeout(() => { found.name = 'x'; }, 300).unref();\nfound.name.length;\n"
+        "const found = {};\nsetTimeout(() => { found.name = 'x'; }, 300).unref();\n"
+        "found.name.length;\n"
     )
     words = ["found.name", "--at", "crash", "--", "node", "idle.js"]
     data = cli("--json", "why", *words, check=0, cwd=tmp_path, timeout=90).data["data"]
