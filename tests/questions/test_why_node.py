@@ -315,6 +315,20 @@ def test_a_promise_that_is_used_as_a_value_is_named(cli: Callable[..., Any]) -> 
 
 
 @pytest.mark.adapter("js-debug")
+def test_a_crashed_program_runs_no_longer_than_by_itself(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    """A wait for later writes ran what the program, which has nothing to do, never runs."""
+    (tmp_path / "idle.js").write_text(
+        "const found = {};\nsetTimeout(() => { found.name = 'x'; }, 300).unref();\n"
+        "found.name.length;\n"
+    )
+    words = ["found.name", "--at", "crash", "--", "node", "idle.js"]
+    data = cli("--json", "why", *words, check=0, cwd=tmp_path, timeout=90).data["data"]
+    assert data["ending"] == "found.name was never written in this run"
+
+
+@pytest.mark.adapter("js-debug")
 def test_a_value_is_followed_through_modules_and_what_they_export(cli: Callable[..., Any]) -> None:
     words = ["price", "--at", "prices.mjs:7", "--", "node", "prices.mjs"]
     data = cli("--json", "why", *words, check=0, cwd=ORIGINS, timeout=90).data["data"]

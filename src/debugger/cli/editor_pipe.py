@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,10 +39,32 @@ def run_door(argv: Sequence[str], connect: Connect, request: Mapping[str, Any]) 
         return 0
     if (address := options.get("--listen")) is not None:
         return _listen(address, connect, request)
-    with _open_conversation(connect, request) as daemon, suppress(KeyboardInterrupt):
+    with (
+        _open_conversation(connect, request) as daemon,
         # An editor that has finished may send SIGINT (nvim-dap does): that is no failure.
-        copy_both_ways(0, 1, daemon)
+        suppress(KeyboardInterrupt),
+        report_signals() as signals,
+    ):
+        copy_both_ways(0, 1, daemon, signals)
     return 0
+
+
+@contextmanager
+def report_signals() -> Iterator[int]:
+    """Return a descriptor that can be read once a signal has come.
+
+    Python runs a handler between two of its instructions: one whose signal came between the last
+    of them and the beginning of a wait would run only after that wait.
+    """
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    before = signal.set_wakeup_fd(writer)
+    try:
+        yield reader
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(reader)
+        os.close(writer)
 
 
 def read_options(
@@ -95,13 +118,16 @@ def _open_conversation(connect: Connect, request: Mapping[str, Any]) -> socket.s
     return daemon
 
 
-def copy_both_ways(source: int, target: int, daemon: socket.socket) -> None:
-    """Copy until the daemon has said its last word, or nobody listens any more."""
+def copy_both_ways(
+    source: int, target: int, daemon: socket.socket, signals: int | None = None
+) -> None:
+    """Copy until the daemon has said its last word, nobody listens any more, or a signal came."""
+    always = [daemon.fileno(), *([signals] if signals is not None else [])]
     is_open, wait_s = True, None
     while True:
-        watched = [daemon.fileno(), *([source] if is_open else [])]
+        watched = [*always, *([source] if is_open else [])]
         ready, _, _ = select.select(watched, [], [], wait_s)
-        if not ready:
+        if not ready or signals in ready:
             return
         if source in ready and is_open:
             chunk = os.read(source, _CHUNK)

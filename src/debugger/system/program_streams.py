@@ -14,7 +14,7 @@ from debugger.model.events import OutputStream
 
 _CHUNK = 1 << 16
 # A program that writes without end must not starve the event loop.
-_TURN_MAX = 1 << 19  # bytes read before others get their turn
+_TURN_MAX = 1 << 17  # bytes read before others get their turn
 _WRITE_S = 10.0  # seconds for the program to read its input
 _QUIET_S = 0.02
 _DRAIN_S = 0.5

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+
 import pytest
 
 from debugger.cli import commands, editor_pipe, parser
@@ -55,3 +59,29 @@ def test_what_the_parser_refuses_is_refused(words: list[str]):
     for read in (editor_pipe._read_options, declared):
         with pytest.raises(DebuggerError):
             read(words)
+
+
+def test_a_signal_that_came_before_the_wait_ends_it(monkeypatch: pytest.MonkeyPatch):
+    """Python's handler runs between two instructions, and not while the editor is waited for."""
+    source, other = os.pipe()
+    ours, daemon = socket.socketpair()
+    waited = []
+    select = editor_pipe.select.select
+
+    def select_late(watched: list[int], *words: object) -> object:
+        # Python sees it only behind the call; the time-out is for a pipe that watches no signal.
+        signal.raise_signal(signal.SIGINT)
+        waited.append(watched)
+        return select(watched, [], [], 60)
+
+    monkeypatch.setattr(editor_pipe.select, "select", select_late)
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        with daemon, ours, editor_pipe.report_signals() as signals:
+            editor_pipe.copy_both_ways(source, other, daemon, signals)
+            assert waited == [[daemon.fileno(), signals, source]]
+            assert os.read(signals, 1) == bytes([signal.SIGINT])
+    finally:
+        signal.signal(signal.SIGINT, before)
+        os.close(source)
+        os.close(other)

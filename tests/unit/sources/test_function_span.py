@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.sources.function_span import find_span
+from debugger.sources.function_span import find_span, may_define, scan_names
 
 C = """\
 int twice(int n);
@@ -88,3 +88,38 @@ function main() {
 )
 def test_a_function_has_its_lines(path, text, line, name, span):
     assert find_span(path, text, line, name) == span
+
+
+@pytest.mark.parametrize(
+    ("source", "is_possible"),
+    [
+        ("def add(a): pass", True),
+        ("async def \\\n  add(a): pass", True),
+        ("add = lambda a: a", True),
+        ("Sum.add: Callable = lambda a: a", True),
+        ("add = (  # of two\n    lambda a: a\n)", True),
+        ("if (add := lambda a: a)(1): pass", True),
+        ("add = other = lambda a: a", True),
+        ("def add_all(a): pass", False),
+        ("add = sorted(some, key=lambda a: a)", True),  # only a parse shows that it is not
+        ("add(1)\nother = lambda a: a", False),
+        ("add = 1", False),
+    ],
+)
+def test_a_source_without_a_definition_of_a_name_is_known_without_a_parse(source, is_possible):
+    assert may_define(source, "add") is is_possible
+
+
+def test_the_names_of_functions_are_scanned_with_what_they_are_in():
+    source = """\
+class Sum:
+    @cached
+    async def add(self):
+        def inner(): ...
+
+    sub: Callable = (
+        lambda a: a)
+
+def after(key=lambda a: a): ...
+"""
+    assert list(scan_names(source)) == ["Sum.add", "Sum.add.inner", "after", "sub", "key"]

@@ -173,6 +173,9 @@ class InProcessTracing:
 
     async def _arm_matched(self, number: int, matched: MatchedFunctions) -> TracedPattern:
         pattern, _ = self._patterns[number]
+        unknown = [one for one in matched.targets if one.address not in self._by_address]
+        # In a thread too: the prologues of 4,000 functions take 4 s.
+        formats = await asyncio.to_thread(lambda: {one.address: words_of(one) for one in unknown})
         before = self._traces.get(number)
         # Each function costs a site, and an address in the handler's table of 32,768.
         room = HOOKS_MAX - len(self._by_address)
@@ -181,7 +184,7 @@ class InProcessTracing:
         known = [one for one in matched.targets if one.address in self._by_address]
         new = [one for one in matched.targets if one.address not in self._by_address]
         left_out = matched.left_out + len(new[room:])
-        made = [self._known_function(target) for target in new[:room]]
+        made = [self._known_function(one, formats.get(one.address)) for one in new[:room]]
         refused = await self._arm_function(made)
         armed = [one for one in made if one.number not in refused]
         for one in armed:
@@ -212,11 +215,12 @@ class InProcessTracing:
             self._traces[number] = traced
         return traced
 
-    def _known_function(self, target: TraceTarget) -> _KnownFunction:
+    def _known_function(self, target: TraceTarget, words: CallFormat | None) -> _KnownFunction:
         file, line = (None, None)
         if (function := target.function) is not None:
             file, line = function.file, function.line
-        one = _KnownFunction(len(self._by_number) + 1, target, words_of(target), file, line)
+        words = words or words_of(target)
+        one = _KnownFunction(len(self._by_number) + 1, target, words, file, line)
         self._by_number[one.number] = one
         return one
 

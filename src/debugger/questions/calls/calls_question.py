@@ -233,9 +233,8 @@ async def record_calls(
 
     ran = await recorded_run.run_recorded(program, order, tells_all=True)
     if not any(one.has_calls for one in ran.recordings):
-        raise function_lookup.function_not_run(
-            function, place, ran.recording, program.source_roots, ran.view
-        )
+        sources = (ran.recording, program.source_roots, ran.view)
+        raise await asyncio.to_thread(function_lookup.function_not_run, function, place, *sources)
     first = 1 if when else nth or 1
     answer = report_calls(ran, function, first=first, depth=depth, most=most)
     return _calls_with_note(answer, *_name_notes(ran, place, function))

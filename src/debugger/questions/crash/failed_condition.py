@@ -22,11 +22,11 @@ from debugger.sources.guilty_operand import (
 
 _STATEMENT = 20  # lines
 # Files of languages whose recorded, or repeated, runs know what each call has returned.
-_RESULT_FOLLOWED = (".rb", ".php", ".go")  # beside them
 _RECORDED = (
     *(".py", ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".tsx"),
     *(".c", ".cc", ".cpp", ".cxx", ".rs"),
 )
+_RESULT_FOLLOWED = (*_RECORDED, ".rb", ".php", ".go")  # a result alone
 
 
 def guilty_values(
@@ -120,8 +120,7 @@ def is_recorded(frame: answers.FrameView | None) -> bool:
 
 def is_result_followed(frame: answers.FrameView | None) -> bool:
     """Return whether what a call at the line of a crash returned can be followed."""
-    file = frame.file or "" if frame is not None else ""
-    return file.endswith(_RESULT_FOLLOWED) or is_recorded(frame)
+    return frame is not None and (frame.file or "").endswith(_RESULT_FOLLOWED)
 
 
 def compared_calls(

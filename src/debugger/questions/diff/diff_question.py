@@ -113,8 +113,10 @@ async def record_or_load(
         program, partial(_recording_order, place=place), is_compared=True
     )
     if place is not None and function is not None and not ran.recording.has_calls:
-        raise function_lookup.function_not_run(
-            function, place, ran.recording, program.source_roots, ran.view
+        # Sources are read, which takes long in a large project.
+        raise await asyncio.to_thread(
+            function_lookup.function_not_run,
+            *(function, place, ran.recording, program.source_roots, ran.view),
         )
     return ran
 

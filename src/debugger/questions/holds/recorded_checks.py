@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -84,7 +85,8 @@ async def check_recorded(
     assert isinstance(launch, LaunchTarget)
     scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = roots_of(command_call.launch_argv(launch), launch.cwd)
-    order = _check_order(request, roots)
+    # Sources are read, which takes long in a large project.
+    order = await asyncio.to_thread(_check_order, request, roots)
     record = partial(_record, question, launch, scratch_root)
     ran = await record(order)
     _raise_fault(ran)
@@ -148,7 +150,7 @@ def _to_place(one: CheckedPlace, roots: Sequence[str]) -> CheckPlace:
     is_anywhere = False
     if name and not file and not is_pattern(name):
         # `shop.total` of the module shop.
-        found = search_sources(FunctionPlace(name=name), roots).found
+        found = search_sources(FunctionPlace(name=name), roots, finds_near=False).found
         is_anywhere = not found or may_be_generated(name)
         of_modules = {(each.name, each.file) for each in found}
         if len(of_modules) == 1 and split_name(found[0].name)[-1] != name:

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path
 
 from msgspec import Struct, structs
@@ -14,7 +15,13 @@ from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.location import is_pattern, match_paths, near_files, near_names
 from debugger.recorders.model import FunctionPlace, FunctionSpot
 from debugger.sources.function_names import choose_matches, last_part, split_name
-from debugger.sources.function_span import functions_in, lambdas_in, parse_source
+from debugger.sources.function_span import (
+    functions_in,
+    lambdas_in,
+    may_define,
+    parse_source,
+    scan_names,
+)
 from debugger.symbols.function_definitions import find_definitions
 
 _FILES_MAX = 2_000  # sources to search
@@ -55,30 +62,63 @@ class SourceSearch(Struct, frozen=True):
         return f"{count:,} Python {'file' if count == 1 else 'files'} ({listed}{more})"
 
 
-def search_sources(function: FunctionPlace, roots: Iterable[str]) -> SourceSearch:
-    """Find a function in the sources below the roots, or in the file that it is said to be in."""
+def search_sources(
+    function: FunctionPlace, roots: Iterable[str], *, finds_near: bool = True
+) -> SourceSearch:
+    """Find a function in the sources below the roots, or in the file that it is said to be in.
+
+    It takes about a second for a thousand files: not in the daemon's event loop.
+    """
     files = [*source_files(roots)]
     if function.file:
         files = match_paths(function.file, files) or [function.file]
     last = last_part(function.name)
     word = re.compile(rf"(?<!\w){re.escape(last)}(?!\w)")
     texts = {path: read_source(path) for path in files}
-    holding = {path: text for path, text in texts.items() if word.search(text)}
-    # Parsing takes longest: at first only files that have the name, or the words of a pattern.
-    some = holding
+    is_mentioned = any(last in text and word.search(text) for text in texts.values())
+    # Parsing takes longest: only of files that may have the name, or have the words of a pattern.
     if is_pattern(function.name):
         words = _pattern_words(function.name)
         some = {path: text for path, text in texts.items() if all(one in text for one in words)}
+    else:
+        some = {path: text for path, text in texts.items() if may_define(text, last)}
     every = list(_defined_in(some))
     found = choose_matches(
         function.name, every, lambda one: (one.name, one.file.removesuffix(".py"))
     )
     if found:
         return SourceSearch(tuple(found), (), tuple(files), is_mentioned=True)
-    known = list(_defined_in(texts))
-    names = dict.fromkeys(name for one in known for name in (one.name, last_part(one.name)))
-    near = near_names(last, names, _NEAR) or near_names(function.name, names, _NEAR)
-    return SourceSearch((), near, tuple(files), is_mentioned=bool(holding))
+    near = _near_defined(function.name, last, texts) if finds_near else ()
+    return SourceSearch((), near, tuple(files), is_mentioned=is_mentioned)
+
+
+def _near_defined(name: str, last: str, texts: dict[str, str]) -> tuple[str, ...]:
+    """Return the names of functions that are near to one, or to its last part."""
+    files: dict[str, list[str]] = {}
+    for path, text in texts.items():
+        for one in scan_names(text):
+            files.setdefault(one, []).append(path)
+            if "." in one:
+                files.setdefault(_tail(one), []).append(path)
+    near = near_names(last, files, 2 * _NEAR) or near_names(name, files, 2 * _NEAR)
+    defined: dict[str, set[str]] = {}
+
+    def is_defined(one: str) -> bool:
+        # A scan takes the text of a string for code too.
+        for path in dict.fromkeys(files[one]):
+            if path not in defined:
+                some = list(_defined_in({path: texts[path]}))
+                defined[path] = {each for part in some for each in (part.name, _tail(part.name))}
+            if one in defined[path]:
+                return True
+        return False
+
+    return tuple(islice(filter(is_defined, near), _NEAR))
+
+
+def _tail(name: str) -> str:
+    """Return the last part of a name that a source defines."""
+    return name.rpartition(".")[2]
 
 
 def _defined_in(texts: dict[str, str]) -> Iterator[DefinedFunction]:
@@ -87,7 +127,7 @@ def _defined_in(texts: dict[str, str]) -> Iterator[DefinedFunction]:
         if tree is None:
             continue
         for one in functions_in(tree):
-            yield DefinedFunction(one.name, path, one.line, last_part(one.name))
+            yield DefinedFunction(one.name, path, one.line, _tail(one.name))
         if _LAMBDA[1:-1] in text:
             for one in lambdas_in(tree):
                 yield DefinedFunction(one.name, path, one.line, _LAMBDA)
@@ -115,7 +155,7 @@ def resolve_function(function: FunctionPlace, roots: Sequence[str]) -> FunctionP
     """
     if not function.name or is_pattern(function.name):
         return function
-    search = search_sources(function, roots)
+    search = search_sources(function, roots, finds_near=False)
     if not search.found:
         return structs.replace(function, is_anywhere=True)
     parts = split_name(function.name)

@@ -151,10 +151,31 @@ def runner(tmp_path, monkeypatch) -> Any:
     monkeypatch.setattr(injector.time, "sleep", slept.append)
     commands: list[str] = []
     monkeypatch.setattr(injector.subprocess, "check_call", commands.append)
+    monkeypatch.setattr(injector, "skip_debug_info", lambda command: command)
     progress = tmp_path / "progress"
     progress.touch()
     gdb = injector.GdbRunner(progress)
     return SimpleNamespace(gdb=gdb, progress=progress, commands=commands, slept=slept)
+
+
+@pytest.mark.parametrize(
+    ("status", "command", "changed"),
+    [
+        (0, "gdb --nw --pid 7", "gdb --readnever --nw --pid 7"),
+        (1, "gdb --nw --pid 7", "gdb --nw --pid 7"),  # gdb 8.0 knows no such option
+        (0, "lldb -p 7", "lldb -p 7"),
+    ],
+)
+def test_gdb_reads_no_debug_information_for_an_injection(monkeypatch, status, command, changed):
+    injector, ran = load_by_path("injector.py"), []
+    tried = SimpleNamespace(returncode=status)
+    monkeypatch.setattr(injector.subprocess, "run", lambda words, **_: ran.append(words) or tried)
+    assert injector.skip_debug_info(command) == changed
+    commands: list[str] = []
+    monkeypatch.setattr(injector.subprocess, "check_call", commands.append)
+    injector.GdbRunner(Path("/no/such")).run_command(command)
+    assert commands == [changed]
+    assert ran in ([], 2 * [["gdb", "--readnever", "--version"]])
 
 
 def test_code_is_injected_between_two_instructions_of_the_interpreter(runner):

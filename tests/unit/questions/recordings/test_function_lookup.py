@@ -127,3 +127,34 @@ def test_for_a_pattern_only_sources_with_its_words_are_parsed(
     search = source_search.search_sources(FunctionPlace(pattern), [str(script.parent)])
     assert sorted(one.name for one in search.found) == sorted(found)
     assert sorted(texts) == sorted((script.parent / one).read_text() for one in parsed)
+
+
+@pytest.mark.parametrize(
+    ("name", "near", "parsed"),
+    [
+        ("make_for", ("make_four",), ["more.py"]),
+        ("thre", ("Two.three",), ["script.py"]),
+        ("twice_", ("twice",), ["later.py"]),
+        ("quoted_", (), ["quoted.py"]),
+        ("nowhere_at_all", (), []),
+    ],
+)
+def test_for_near_names_only_the_sources_that_have_them_are_parsed(
+    script, monkeypatch, name, near, parsed
+):
+    """A name that a project of a thousand files has not took 6 seconds."""
+    texts = {
+        "more.py": "def make_four():\n    return 4\n",
+        "later.py": "twice: Callable[[int], int] = (\n    lambda n: 2 * n\n)\n",
+        "quoted.py": 'TEXT = """\ndef quoted():\n    pass\n"""\n',
+    }
+    for file, text in texts.items():
+        (script.parent / file).write_text(text)
+    seen = []
+    parse = source_search.parse_source
+    monkeypatch.setattr(
+        source_search, "parse_source", lambda text: seen.append(text) or parse(text)
+    )
+    search = source_search.search_sources(FunctionPlace(name), [str(script.parent)])
+    assert search.near == near
+    assert seen == [(script.parent / one).read_text() for one in parsed]

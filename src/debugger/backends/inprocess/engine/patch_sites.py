@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ _LEAVES = {
     capstone.CS_GRP_INT,
     capstone.CS_GRP_BRANCH_RELATIVE,
 }
+_TURN = 32  # sites that are made in one turn of the event loop
 # Without details, for `disasm_lite`: whole functions are decoded with it.
 _PLAIN = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
 
@@ -251,6 +253,8 @@ class PatchSites:
         refused: dict[int, str] = {}
         made: list[PatchSite] = []
         for at, address in enumerate(missing):
+            if at % _TURN == _TURN - 1:
+                await asyncio.sleep(0)  # other sessions get their turn
             code = peeked[at * _PEEK : (at + 1) * _PEEK]
             arena = await self._arena_for(address)
             try:

@@ -155,7 +155,9 @@ function crash(error) {
     finishAndExit({ event: state.event });
     return;
   }
-  setTimeout(() => finishAndExit({ event: state.event }), AFTERWARDS_MS);
+  // Unreferenced: a program that has nothing more to do writes nothing more, and ends at once.
+  setTimeout(() => finishAndExit({ event: state.event }), AFTERWARDS_MS).unref();
+  process.exitCode = 1;
 }
 
 process.on('uncaughtException', crash);
