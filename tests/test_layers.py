@@ -420,6 +420,7 @@ BY_PATH = frozenset(
         "debugger.recorders.python.inside.origin_library",
         "debugger.recorders.python.inside.origin_merges",
         "debugger.recorders.python.inside.origin_moves",
+        "debugger.recorders.python.inside.origin_removals",
         "debugger.recorders.python.inside.object_marks",
         "debugger.recorders.python.inside.probed",
         "debugger.recorders.python.inside.run_end",

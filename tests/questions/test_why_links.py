@@ -58,6 +58,9 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
         "C++": _ITEM, "Rust": _ITEM, "JavaScript": _NODE_TAKEN, "Python": _PY_TAKEN,
         "Go": "the_top_of_a_stack_is_followed_to_what_was_appended",
     },
+    "key that was removed, container that was emptied": {
+        "Python": "of_what_was_taken_out_of_a_container",
+    },
     "closure, lambda": {
         "C++": _CPP, "Go": _GO_CHANNEL, "Rust": _RUST_CLOSURE,
         "JavaScript": "a_sum_that_is_no_number_is_followed_to_the_element_that_spoilt_it",

@@ -85,3 +85,25 @@ def test_the_argument_of_a_coroutine_is_not_what_started_the_loop(why: Why) -> N
     last = answer["links"][-1]
     assert last["text"] == "passed as key to fetch by a library's code"
     assert answer["ended"] == "not followed"
+
+
+@pytest.mark.parametrize(
+    ("bug", "culprit", "text"),
+    [
+        ("field", "shelf.items", "the last item taken out of self.items"),
+        ("ordered", "shelf.names", "'a' taken out of self.names"),
+        ("key", "rates", "'a' taken out of cache"),
+        ("queue", "waiting", "the last item taken out of waiting"),
+        ("heap", "heap", "the last item taken out of heap"),
+        ("set", "seen", "the last item taken out of seen"),
+        ("slice", "cells", "the last item taken out of cells"),
+        ("made", "rates", "assigned to rates"),
+    ],
+)
+def test_of_what_was_taken_out_of_a_container(
+    cli: Callable[..., Any], bug: str, culprit: str, text: str
+) -> None:
+    command = ("crash", "--json", "--", sys.executable, "removed.py", bug)
+    why = cli(*command, cwd=PROGRAMS / "results", timeout=60).data["data"]["why"]
+    assert (why["expression"], why["text"]) == (culprit, text)
+    assert why["frame"]["line"] == find_marker("results/removed.py", bug)

@@ -40,6 +40,7 @@ _WHOLE_NUMBER = re.compile(r"-?\d+")
 _OF_EMPTY = re.compile(
     r"\bempty (?:sequence|iterable|array|list|set|deque|datastructure|heap)\b|\bis empty\b"
     r"|\bmust contain at least one element\b|\bcannot be empty\b|\bmust not be empty\b"
+    r"|^index out of range$"  # of `heappop`
 )
 _TYPES_OF_EMPTY = frozenset({"NoSuchElementException", "EmptyStackException"})
 # As Python, Ruby, JavaScript, PHP and the JVM show one: `[]`, `set()`, `deque([])`, `(0) []`.

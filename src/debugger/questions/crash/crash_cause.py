@@ -255,7 +255,7 @@ def _nothing_call_cause(facts: CrashFacts) -> Cause | None:
 
 def _find_emptied(found: ExceptionCause, facts: CrashFacts) -> str:
     """Return the empty container that an exception complains about, of which it names no value."""
-    if found.kind not in {"exception", "index_out_of_range"} or found.culprit:
+    if found.kind not in {"exception", "index_out_of_range", "missing_key"} or found.culprit:
         return ""
     short = short_type(facts.exception or "")
     return find_emptied(short, facts.message, facts.accesses, facts.operands, facts.values)

@@ -201,6 +201,7 @@ class _ChainBuilder:
             "constant": (ChainEnd.CONSTANT, link.note or None),
             "new": (ChainEnd.ALLOCATION, None),
             "input": (ChainEnd.INPUT, self._part.describe_input(link.note)),
+            "removed": (ChainEnd.NOT_FOLLOWED, "what was in it before is gone"),
         }
         is_item = link.how == "new" and not link.sources and _PLAIN.match(link.value or "")
         if link.how in known:  # an item of a display of constants is one
@@ -462,6 +463,8 @@ _KINDS: Mapping[str, LinkKind] = {
     "made": LinkKind.ALLOCATED,
     "input": LinkKind.INPUT,
     "definition": LinkKind.OTHER,
+    "emptied": LinkKind.OTHER,
+    "taken out": LinkKind.OTHER,
     "used up": LinkKind.OTHER,
     "cached": LinkKind.LOADED,
     "called": LinkKind.OTHER,
@@ -473,6 +476,8 @@ _TEXTS: Mapping[str, str] = {
     "field": "set as {name}",
     "item": "set as item {name}",
     "stored": "stored by {name}",
+    "emptied": "the last item taken out of {name}",
+    "taken out": "{note} taken out of {name}",
     "used up": "{name} used up: later uses of it get nothing",
     "class attribute": "class attribute {name}, shared by all instances",
     "loop": "{name}: the element of this round",
@@ -527,7 +532,9 @@ def _link_text(link: OriginLinkRecord) -> str:
         return f"{link.kind} by {link.callee}{call}{_missed_text(link)}"
     if link.kind == "input":
         return f"read from {link.note}"
-    text = _TEXTS.get(link.kind, "{name}").format(name=link.name, callee=link.callee)
+    text = _TEXTS.get(link.kind, "{name}").format(
+        name=link.name, callee=link.callee, note=link.note
+    )
     text = _merged_text(link) if link.kind == "merged" else text
     text += _missed_text(link)
     if link.kind in _STORED and link.runs > 1 and link.place is not None:

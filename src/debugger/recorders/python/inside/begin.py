@@ -207,6 +207,7 @@ class ProcessRecording:
             "origin_library",
             "origin_merges",
             "origin_moves",
+            "origin_removals",
             "origin_results",
             "origin_hits",
             "origin_shared",

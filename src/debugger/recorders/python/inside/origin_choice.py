@@ -133,8 +133,7 @@ def _find_holders(
             items = list(islice(it, _SEARCHED))
         else:
             continue
-        places = [at for at, each in enumerate(items)
-                  if links.is_same(links.snap_value(each), value)]  # fmt: skip
+        places = links.find_places(items, value)
         if places:
             key = f"[{places[0]}]" if type(it) in (list, tuple) and len(places) == 1 else "[?]"
             yield ChosenOperand(one, store.find(it, key, value))

@@ -211,7 +211,9 @@ class OriginHits:
             self._report(self._kept[-1])
             self._parts.request_end(self._done)
 
-    def _evaluate(self, scope: Any, frame: FrameType, number: int) -> OriginHit:
+    def _evaluate(
+        self, scope: Any, frame: FrameType, number: int, raised: BaseException | None = None
+    ) -> OriginHit:
         """Evaluate the expression in a frame, with the links behind it.
 
         The calls that it makes are recorded like the program's own: a value may be behind a getter.
@@ -246,6 +248,12 @@ class OriginHits:
         hit.contents = self._recorder.reader.last_writes(value, _CONTENTS)
         hit.how, hit.sources = self._recorder.reader.origin(expression, inner, snap)
         hit.note = inner.note
+        removal = self._recorder.reader.removals.find_missing(value, raised)
+        if removal is not None:
+            hit.how, hit.sources = (
+                "copy",
+                (self._parts.ValueOperandLink(expression, removal, snap),),
+            )
         return hit
 
     def _describe_frame(self, code: CodeType, line: int) -> list[Any]:
@@ -379,7 +387,7 @@ class OriginHits:
             hit = OriginHit(number)
             hit.located = self._locate(frame) if self._nth <= 1 else None
         else:
-            hit = self._evaluate(scope, frame, 1)
+            hit = self._evaluate(scope, frame, 1, error)
         if known is not None:
             hit.cached = known.cached
         elif not self._number:

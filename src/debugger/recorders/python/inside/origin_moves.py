@@ -99,6 +99,8 @@ class ItemMoves:
             self._reader.store.move_items(owner, lambda _key: None)
             return
         self._reader.store.drop(owner, f"[{place}]")
+        if place >= len(owner):
+            return  # the last one: no other moves
         self._shift(owner, lambda key: key - (key > place), len(owner) + 1)
 
     def _shift(self, owner: Any, moved: Any, size: int) -> None:

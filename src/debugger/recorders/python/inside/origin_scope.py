@@ -16,7 +16,7 @@ _OPTIMIZED = 0x1
 _ONE_BY_ONE = frozenset({"", "next", "send", "throw", "__next__", "anext", "asend", "__anext__"})
 _YIELDED = 4  # items of a generator that are operands
 _OF_STATEMENT = (  # what is known of the statement that runs
-    *("statements", "line", "loaded", "files", "bases", "keys", "sizes", "positions"),
+    *("statements", "line", "loaded", "files", "bases", "keys", "sizes", "counts", "positions"),
     *("_returns", "began", "unrecorded"),
 )
 _RETURNS = 200  # of one statement, as of a comprehension's calls
@@ -111,6 +111,7 @@ class CallScope:
         self.bases: dict[int, Any] = {}  # the objects whose fields and items it assigns
         self.keys: dict[int, Any] = {}
         self.sizes: dict[int, int] = {}  # of dictionaries that it gives items with unknown keys
+        self.counts: dict[int, tuple[int, str]] = {}  # of the containers that it takes items from
         self.positions: dict[int, int] = {}  # of the buffers that its calls read or write
         self._returns: list[tuple[Any, str, Any]] = []
         windows = self._shared.windows

@@ -47,6 +47,7 @@ class OriginReader:
         self.cached: Any = None
         self.joins = links.JoinedParts(self, links, plans)
         self.used = links.UsedIterators(self, links, plans)
+        self.removals = links.RemovedItems(self, links.MISSING)
         self.calls = links.ObjectCalls(self, links)
         self._values = values = links.ValueReader(links, inputs)
         self.missing = links.MISSING
@@ -63,7 +64,8 @@ class OriginReader:
         """Return the last writes into a container of the interpreter's own types."""
         is_container = type(value) is set or self._values.container_of(type(value)) in _CHANGING
         known = self._store.of(value) if is_container else None
-        return tuple(known.links.values())[-most:] if known is not None else ()
+        links = known.links.values() if known is not None else ()
+        return tuple(one for one in links if one.how != self._links.REMOVED)[-most:]
 
     # -- links -------------------------------------------------------------------------------------
 
@@ -91,8 +93,9 @@ class OriginReader:
         return found
 
     def _find_state(self, value: Any, snap: Any) -> Any:
-        """Return the link of what an object is by now: a used up iterator, a filled buffer."""
-        return self.used.find_use(value, snap) or self.joins.find_content(value)
+        """Return the link of what an object is by now: a used up iterator, an emptied list."""
+        use = self.used.find_use(value, snap) or self.joins.find_content(value)
+        return use or self.removals.find_emptied(value)
 
     def place_link(self, place: Any, snap: Any, scope: Any) -> Any:
         """Return the link of a field or an item that was seen to be written, or None."""

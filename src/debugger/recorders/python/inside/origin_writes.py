@@ -55,6 +55,7 @@ class StatementWrites:
                 base = scope.bases[id(node)]
                 if key is self._missing and type(base) is dict:
                     scope.sizes[id(node)] = len(base)
+        reader.removals.prepare(plan, scope)
 
     def finish(self, plan: Any, scope: Any, following: int) -> None:
         """Store the writes of a statement that has run, before the following line."""
@@ -71,6 +72,8 @@ class StatementWrites:
                 self._bind(one.target, one.value, scope)
         if plan.calls or plan.targets:
             self._moves.after_stores(plan, scope)
+        if plan.removing:
+            self._reader.removals.finish(plan, scope)
         self._reader.used.note_uses(plan, scope)
 
     def _finish_calls(self, plan: Any, scope: Any) -> None:

@@ -28,6 +28,10 @@ READS = frozenset(
     {"read", "readline", "readlines", "read1", "readinto", "readinto1", "load", "recv", "reader"}
     | {"pread", "mmap"}
 )
+_REMOVING = frozenset(
+    {"clear", "pop", "popitem", "popleft", "remove", "discard", "difference_update"}
+    | {"intersection_update", "symmetric_difference_update"}
+)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LEAVES = (ast.Name, ast.Attribute, ast.Subscript, ast.Call, *_COMPREHENSIONS)
 
@@ -40,7 +44,7 @@ class StatementPlan:
 
     __slots__ = (
         *("bound", "calls", "end", "exprs", "files", "line", "loads", "node", "stores", "targets"),
-        *("_by_position", "_written"),
+        *("removing", "_by_position", "_written"),
     )
 
     def __init__(self, node: Any) -> None:
@@ -58,6 +62,7 @@ class StatementPlan:
         self.bound = [
             one for each in self.exprs for one in ast.walk(each) if isinstance(one, ast.NamedExpr)
         ]
+        self.removing = _find_removing(self.calls, self.targets)
         self.stores = isinstance(node, _STORING) or bool(self.bound)
         self._written: frozenset[str] | None = None
         self._by_position: dict[Any, Any] | None = None
@@ -140,6 +145,22 @@ def _holder_of(node: Any) -> Any:
     while isinstance(node, (ast.Subscript, ast.Starred)):
         node = node.value
     return node
+
+
+def _find_removing(calls: Any, targets: Any) -> tuple[tuple[Any, Any], ...]:
+    """Return the parts of a statement that may take items out of a container, each with that."""
+    found = []
+    for call in calls:
+        function = call.func
+        if isinstance(function, ast.Attribute) and function.attr in _REMOVING:
+            found.append((call, function.value))
+        elif call.args and call_name(call) == "heappop":
+            found.append((call, call.args[0]))
+    for node in targets:
+        is_slice = isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+        if is_slice or (isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Del)):
+            found.append((node, node.value))
+    return tuple(found)
 
 
 def call_name(node: ast.Call) -> str:

@@ -44,6 +44,14 @@ def is_same(one: Any, other: Any) -> bool:
     return bool(one == other) or (one != one and other != other)  # noqa: PLR0124
 
 
+def find_places(items: list[Any], value: Any) -> list[int]:
+    """Return the positions of the items that have a stored value."""
+    kind = type(value)
+    if kind is tuple:
+        return [at for at, one in enumerate(items) if id(one) == value[0]]
+    return [at for at, one in enumerate(items) if type(one) is kind and is_same(one, value)]
+
+
 class ValueOperandLink:
     """A value that an event read: its syntax node, its value, and the link of that value."""
 
@@ -269,6 +277,12 @@ class LinkStore:
         if len(links) >= _KEYS:
             del links[next(iter(links))]
         links[key] = link
+
+    def newest(self, holder: Any, key: str) -> ValueLink | None:
+        """Return the link under a key if nothing was stored after it."""
+        known = self.of(holder)
+        last = next(reversed(known.links), None) if known is not None else None
+        return known.links[key] if known is not None and last == key else None
 
     def put_of(self, snap: Any, key: str, link: ValueLink) -> None:
         """Store the link of a part of an object that is known by its stored value only."""
