@@ -97,6 +97,7 @@ def test_the_argument_of_a_coroutine_is_not_what_started_the_loop(why: Why) -> N
         ("heap", "heap", "the last item taken out of heap"),
         ("set", "seen", "the last item taken out of seen"),
         ("slice", "cells", "the last item taken out of cells"),
+        ("iterator", "rows", "rows used up: later uses of it get nothing"),
         ("made", "rates", "assigned to rates"),
     ],
 )
@@ -107,3 +108,22 @@ def test_of_what_was_taken_out_of_a_container(
     why = cli(*command, cwd=PROGRAMS / "results", timeout=60).data["data"]["why"]
     assert (why["expression"], why["text"]) == (culprit, text)
     assert why["frame"]["line"] == find_marker("results/removed.py", bug)
+
+
+@pytest.mark.parametrize(
+    ("bug", "culprit", "line"),
+    [
+        ("sequence", "last", "sequence"),
+        ("mapping", "first", "mapping"),
+        ("class", "down", "class"),
+        ("pair", "after", "pair"),
+        ("call", "y", "call"),
+    ],
+)
+def test_a_name_that_a_case_or_the_failing_statement_gave_a_value(
+    cli: Callable[..., Any], bug: str, culprit: str, line: str
+) -> None:
+    command = ("crash", "--json", "--", sys.executable, "matched.py", bug)
+    why = cli(*command, cwd=PROGRAMS / "results", timeout=60).data["data"]["why"]
+    assert why["expression"] == culprit
+    assert why["frame"]["line"] == find_marker("results/matched.py", line)

@@ -48,6 +48,10 @@ def run(bug):
     if bug == "set":
         seen.discard("x")  # @set
         return seen.pop()
+    if bug == "iterator":
+        rows = (one for one in cells)
+        sum(rows)  # @iterator
+        return max(rows)
     if bug == "slice":
         refilled(cells)
         return cells[0]

@@ -33,6 +33,8 @@ class LinkKind(Enum):
     ALLOCATED = "allocated"
     # The memory was freed, or the object was deleted.
     FREED = "freed"
+    # The last item of the container was taken out, or the item of its key; an iterator was used up.
+    EMPTIED = "emptied"
     # The value came from outside: a file, a socket, an argument, the environment, the time.
     INPUT = "input"
     # The value is a literal of the source.

@@ -492,7 +492,7 @@ def _links_of_value(links: Sequence[WhyLink], value: str | None) -> int:
         if count and is_other and one.kind is not LinkKind.OTHER:
             break
         count += 1
-        if one.kind is LinkKind.COMPUTED or _returns_computed(one):
+        if one.kind in {LinkKind.COMPUTED, LinkKind.EMPTIED} or _returns_computed(one):
             break
     return count
 

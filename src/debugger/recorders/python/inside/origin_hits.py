@@ -246,15 +246,26 @@ class OriginHits:
         snap = self._parts.snap_value(value)
         hit.value = (self._write(value), snap)
         hit.contents = self._recorder.reader.last_writes(value, _CONTENTS)
-        hit.how, hit.sources = self._recorder.reader.origin(expression, inner, snap)
+        reader = self._recorder.reader
+        hit.how, hit.sources = reader.origin(expression, inner, snap)
+        assigned = self._assigned_within(expression, scope)
+        if assigned is not None and not any(one.link is not None for one in hit.sources):
+            inner = scope
+            hit.how, hit.sources = reader.origin(assigned, scope, snap)
         hit.note = inner.note
-        removal = self._recorder.reader.removals.find_missing(value, raised)
+        removal = reader.removals.find_missing(value, raised)
         if removal is not None:
             hit.how, hit.sources = (
                 "copy",
                 (self._parts.ValueOperandLink(expression, removal, snap),),
             )
         return hit
+
+    def _assigned_within(self, expression: Any, scope: Any) -> Any:
+        """Return what the running statement itself assigns to a name, as `x` of `y := x`."""
+        name = getattr(expression, "id", "")
+        bound = (one for plan in scope.statements for one in plan.bound)
+        return next((one.value for one in bound if one.target.id == name), None)
 
     def _describe_frame(self, code: CodeType, line: int) -> list[Any]:
         name = getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")

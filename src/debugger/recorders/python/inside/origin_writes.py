@@ -66,7 +66,7 @@ class StatementWrites:
         if plan.stores:
             for node in plan.targets:
                 self._find_new_key(node, scope)
-            if not isinstance(plan.node, _FOR) or _goes_on(plan.node, following):
+            if self._has_bound(plan.node, following):
                 self._finish_assignment(plan.node, scope)
             for one in plan.bound:
                 self._bind(one.target, one.value, scope)
@@ -75,6 +75,12 @@ class StatementWrites:
         if plan.removing:
             self._reader.removals.finish(plan, scope)
         self._reader.used.note_uses(plan, scope)
+
+    def _has_bound(self, node: Any, following: int) -> bool:
+        """Return whether a statement has assigned, by the line that follows: a loop, or a case."""
+        if isinstance(node, self._plans.CaseBinding):
+            return following in node.body_lines
+        return not isinstance(node, _FOR) or bool(_goes_on(node, following))
 
     def _finish_calls(self, plan: Any, scope: Any) -> None:
         for call in plan.calls:

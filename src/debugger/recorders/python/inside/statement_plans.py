@@ -199,6 +199,57 @@ def _expressions(node: Any) -> Iterator[Any]:
                 yield one
 
 
+class CaseBinding(ast.Assign):
+    """What a case of a `match` gives a name, as an assignment: `y = command[1]`."""
+
+    body_lines: range
+
+
+def _case_bindings(node: Any) -> Iterator[CaseBinding]:
+    """Yield what the cases of a statement bind, if it is a `match` (since Python 3.10)."""
+    for case in getattr(node, "cases", ()):
+        lines = range(case.body[0].lineno, int(case.body[-1].end_lineno) + 1)
+        for name, value in _captures(case.pattern, node.subject):
+            found = CaseBinding([ast.Name(name, ast.Store())], value)
+            ast.copy_location(found, case.pattern)
+            ast.fix_missing_locations(found)
+            found.body_lines = lines
+            yield found
+
+
+def _captures(pattern: Any, subject: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the names that a pattern binds, each with the expression of its value."""
+    # By their names, as Pythons before 3.10 have no such types.
+    kind = type(pattern).__name__
+    if kind in ("MatchAs", "MatchStar") and pattern.name is not None:
+        yield pattern.name, subject
+    parts: Iterator[tuple[Any, Any]] = iter(())
+    if kind == "MatchAs" and pattern.pattern is not None:
+        parts = iter([(pattern.pattern, subject)])
+    elif kind == "MatchSequence":
+        parts = zip(pattern.patterns, _item_parts(pattern.patterns, subject))  # noqa: B905
+    elif kind == "MatchMapping":
+        items = [ast.Subscript(subject, one, ast.Load()) for one in pattern.keys]
+        parts = zip(pattern.patterns, items)  # noqa: B905 - of Python 3.8, too
+    elif kind == "MatchClass":
+        fields = [ast.Attribute(subject, one, ast.Load()) for one in pattern.kwd_attrs]
+        parts = zip(pattern.kwd_patterns, fields)  # noqa: B905
+    for one, part in parts:
+        yield from _captures(one, part)
+
+
+def _item_parts(items: Any, subject: Any) -> Iterator[Any]:
+    """Yield the expression of what each pattern of a sequence is matched with."""
+    kinds = [type(one).__name__ for one in items]
+    star = kinds.index("MatchStar") if "MatchStar" in kinds else len(items)
+    for at in range(len(items)):
+        index: Any = ast.Constant(at if at < star else at - len(items))
+        if at == star:
+            behind = len(items) - at - 1
+            index = ast.Slice(ast.Constant(at), ast.Constant(-behind) if behind else None)
+        yield ast.Subscript(subject, index, ast.Load())
+
+
 def _last_line(node: Any) -> int:
     """Return the last line of a statement without its body."""
     body = getattr(node, "body", None)
@@ -233,6 +284,8 @@ class FilePlans:
                 self.add_body(getattr(node, name, None) or [])
             for one in (*getattr(node, "handlers", ()), *getattr(node, "cases", ())):
                 self.add_body(one.body)
+            for binding in _case_bindings(node):
+                self._nodes.setdefault(binding.lineno, []).append(binding)
 
     def nodes_at(self, line: int) -> list[Any]:
         """Return the statements at a line, the outer ones before those within them."""
