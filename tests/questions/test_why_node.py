@@ -641,3 +641,24 @@ def test_an_element_that_an_array_has_no_more_is_followed_to_what_removed_it(
     link, *_ = cli(*words, check=0, cwd=tmp_path, timeout=60).data["data"]["links"]
     assert link["frame"]["line"] == line
     assert link["text"].startswith(says)
+
+
+ONE_LINE = """
+function lost() { const o = { x: { y: 1 } }; delete o.x; return o.x.y; }
+function cut() {
+  const rows = [{ y: 1 }];
+  rows.length = 0; return rows[0].y;
+}
+process.argv[2] === "cut" ? cut() : lost();
+"""
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(("bug", "text", "line"), [("lost", "deleted", 2), ("cut", "removed", 5)])
+def test_of_several_statements_of_a_line_the_one_that_failed_is_the_location(
+    cli: Callable[..., Any], tmp_path: Path, bug: str, text: str, line: int
+) -> None:
+    (tmp_path / "one.js").write_text(ONE_LINE)
+    why = cli("crash", "--json", "--", "node", "one.js", bug, cwd=tmp_path).data["data"]["why"]
+    assert (why["value"], why["frame"]["line"]) == ("undefined", line)
+    assert text in why["text"]

@@ -112,7 +112,13 @@ def _order(
     real = node_roots(launch)
     if crash is not None:
         return NodeOriginOrder(
-            real, request.expression, crash.file, crash.line, nth=-1, links=request.links
+            real,
+            request.expression,
+            crash.file,
+            crash.line,
+            nth=-1,
+            is_thrown=True,
+            links=request.links,
         )
     at = request.at
     if at is None:
@@ -124,6 +130,7 @@ def _order(
         at.line or 0,
         when=request.when,
         nth=request.nth,
+        is_thrown=request.is_thrown,
         links=request.links,
     )
 

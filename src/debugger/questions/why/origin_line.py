@@ -343,7 +343,9 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     if question.language == "rust" and is_call(origin.expression):
         request = WhyRequest(expression=origin.expression, place=CRASH, usual_s=seconds)
     if question.language == "javascript":
-        request = msgspec.structs.replace(request, place=f"{frame.file}:{frame.line}", nth=-1)
+        request = msgspec.structs.replace(
+            request, place=f"{frame.file}:{frame.line}", nth=-1, is_thrown=True
+        )
     if question.language == "go" and frame.file is not None and frame.line is not None:
         request = at_go_failure(request, frame.index, (frame.file, frame.line))
     question = _bounded(question, seconds)

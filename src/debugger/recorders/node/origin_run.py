@@ -101,6 +101,8 @@ class NodeOriginOrder(Struct, frozen=True):
     when: str = ""
     # From 1; -1 is the last hit, before the exception that nobody caught.
     nth: int = 1
+    # The line is where the program crashed: any of its statements may be the one that failed.
+    is_thrown: bool = False
     links: int = 12
     # Find what changes the expressions between the hits, which `expression` is a list of.
     is_changes: bool = False

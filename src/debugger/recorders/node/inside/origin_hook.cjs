@@ -40,7 +40,7 @@ function findHook(program, source, order, used) {
     const missing = rank === 2 || !known ? declared.size : [...declared].filter((one) => !known.has(one)).length;
     const isBetter = !best || missing < best.missing || (missing === best.missing && (rank < best.rank ||
       (rank === best.rank && (rank === 2 ? size < best.size : node.start < best.start))));
-    if (isBetter) best = { node, rank, kind, size, start: node.start, isInBlock, missing };
+    if (isBetter) best = { node, parent, rank, kind, size, start: node.start, isInBlock, missing };
   };
   const walk = (node, parent, known) => {
     const { line } = node.loc.start;
@@ -124,7 +124,19 @@ function insertHook(acorn, program, source, order) {
   const [expression, when] = [order.expression, order.when].map((one) => renameIn(acorn, one, names));
   const hook = hookText({ expression, when });
   const renamed = new Map([...names].map(([original, { name }]) => [name, original]));
-  return { text: textWith(hook, source, place), hook, renamed };
+  let text = source;
+  for (const node of order.is_thrown ? laterOnLine(place, order.line).reverse() : []) {
+    text = `${text.slice(0, node.start)};${hook};${text.slice(node.start)}`;
+  }
+  return { text: textWith(hook, text, place), hook, renamed };
+}
+
+// The further statements of a line in one block: any of them may be the one that fails.
+function laterOnLine({ node, parent, kind, isInBlock }, line) {
+  const all = kind === 'statement' && isInBlock ? parent.body ?? parent.consequent : null;
+  if (!Array.isArray(all)) return [];
+  return all.filter((one) => one.start > node.start && one.loc.start.line === line &&
+    /Statement$|VariableDeclaration$/.test(one.type));
 }
 
 function textWith(call, source, place) {

@@ -62,7 +62,7 @@ function renamedIn(node) {
 }
 
 function textOf(node, act) {
-  const own = shownText(node, node.code ?? act.site.source).slice(0, STATEMENT * 4).replace(`${trace.hook};`, '').replace(`${trace.hook},`, '');
+  const own = shownText(node, node.code ?? act.site.source).slice(0, STATEMENT * 4).replaceAll(`;${trace.hook};`, '').replace(`${trace.hook};`, '').replace(`${trace.hook},`, '');
   return own.replace(/\s+/g, ' ').slice(0, STATEMENT);
 }
 
