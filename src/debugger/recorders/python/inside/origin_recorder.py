@@ -153,7 +153,7 @@ class OriginRecorder:
         known.met += 1
         if self.numbered is None:
             self._numbers[id(frame)] = number
-        if known.is_import and windows.is_full:
+        if known.is_import and windows.limits_imports:
             if windows.skips_imports:
                 self._skip_import(id(frame))
                 return self._skip_call(known, frame)

@@ -77,25 +77,28 @@ function threadsInFrida() {
 // moment has Frida unload itself at once: its code would be gone before the thread has left it.
 // That needs this thread of JavaScript, so it is taken until the others are out, for a bounded time.
 function awaitExits() {
-  const limit = microseconds() + 2e6;
+  const began = microseconds();
   const inside = new Map(threadsOfProgram().map((thread) => [thread, ranFor(thread)]));
   for (;;) {
-    for (const [thread, before] of [...inside]) if (hasLeftFrida(thread, before)) inside.delete(thread);
-    if (!inside.size || microseconds() > limit) return;
+    const passed = microseconds() - began;
+    for (const [thread, before] of [...inside]) if (hasLeftFrida(thread, before, passed)) inside.delete(thread);
+    if (!inside.size || passed > 2e6) return;
     ask(35, MOMENT, NULL);
   }
 }
 
-// Who runs is seen nowhere, and what Frida calls in other libraries returns to it.
+// Who runs is seen nowhere, and what Frida calls in other libraries returns to it, but soon.
 const RAN_OUTSIDE_NS = 20e6;
-function hasLeftFrida(thread, before) {
+const WAITS_OUTSIDE_US = 20e3;
+function hasLeftFrida(thread, before, passed) {
   const now = ranFor(thread);
   if (now === null) return threadFile(thread, 'comm') === ''; // it has ended
   const stands = standsAt(thread);
   if (stands === null) return now - before > RAN_OUTSIDE_NS;
+  if (isIn(stands[0], AGENT)) return false;
+  if (now === before && passed > WAITS_OUTSIDE_US) return true;
   const [low, high] = [AGENT.start, AGENT.end].map((at) => BigInt(at.toString()));
-  const words = [BigInt(stands[0].toString()), ...stackWords(stands[1], NEW_STACK_WORDS)];
-  return !words.some((word) => word >= low && word < high);
+  return !stackWords(stands[1], NEW_STACK_WORDS).some((word) => word >= low && word < high);
 }
 
 // Who is killed remains in the list until somebody has asked for his status, and before that his
