@@ -76,29 +76,29 @@ function threadsInFrida() {
 // A thread that ends the program may wait for Frida in its exit, and a host that is killed at that
 // moment has Frida unload itself at once: its code would be gone before the thread has left it.
 // That needs this thread of JavaScript, so it is taken until the others are out, for a bounded time.
+// Who stands at a breakpoint is in code of ours, and goes on when the script is unloaded.
 function awaitExits() {
-  const began = microseconds();
-  const inside = new Map(threadsOfProgram().map((thread) => [thread, ranFor(thread)]));
+  const limit = microseconds() + 2e6;
+  const free = threadsOfProgram().filter((thread) => !isBusy(thread));
+  const inside = new Map(free.map((thread) => [thread, ranFor(thread)]));
   for (;;) {
-    const passed = microseconds() - began;
-    for (const [thread, before] of [...inside]) if (hasLeftFrida(thread, before, passed)) inside.delete(thread);
-    if (!inside.size || passed > 2e6) return;
+    for (const [thread, before] of [...inside]) if (hasLeftFrida(thread, before)) inside.delete(thread);
+    if (!inside.size || microseconds() > limit) return;
     ask(35, MOMENT, NULL);
   }
 }
 
-// Who runs is seen nowhere, and what Frida calls in other libraries returns to it, but soon.
+// Who runs is seen nowhere, and a system call that Frida makes by a library returns to it.
 const RAN_OUTSIDE_NS = 20e6;
-const WAITS_OUTSIDE_US = 20e3;
-function hasLeftFrida(thread, before, passed) {
+const CALLER_WORDS = 16;
+function hasLeftFrida(thread, before) {
   const now = ranFor(thread);
   if (now === null) return threadFile(thread, 'comm') === ''; // it has ended
   const stands = standsAt(thread);
   if (stands === null) return now - before > RAN_OUTSIDE_NS;
   if (isIn(stands[0], AGENT)) return false;
-  if (now === before && passed > WAITS_OUTSIDE_US) return true;
   const [low, high] = [AGENT.start, AGENT.end].map((at) => BigInt(at.toString()));
-  return !stackWords(stands[1], NEW_STACK_WORDS).some((word) => word >= low && word < high);
+  return !stackWords(stands[1], CALLER_WORDS).some((word) => word >= low && word < high);
 }
 
 // Who is killed remains in the list until somebody has asked for his status, and before that his
