@@ -153,7 +153,8 @@ class OriginRecorder:
         known.met += 1
         if self.numbered is None:
             self._numbers[id(frame)] = number
-        if known.is_import and windows.limits_imports:
+        # A module in whose import the location is has no budget of its own.
+        if known.is_import and windows.is_full and number not in windows.kept:
             if windows.skips_imports:
                 self._skip_import(id(frame))
                 return self._skip_call(known, frame)

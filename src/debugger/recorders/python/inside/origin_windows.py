@@ -74,11 +74,6 @@ class CallWindows:
         return bool(self._windows or self.kept)
 
     @property
-    def limits_imports(self) -> bool:
-        """Whether imported modules have a budget of their own: where no call is known to matter."""
-        return self.is_full and not self._windows
-
-    @property
     def skips_imports(self) -> bool:
         """Whether the budget of imported modules is used up."""
         return self._import_spent > self._import_statements
