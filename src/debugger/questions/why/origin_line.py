@@ -523,7 +523,7 @@ def _link_text(link: WhyLink, found: Why) -> str:
     """Return a last link's text with what its end adds: a literal, a key that was not there."""
     ending = found.ending or ""
     if _UNSEEN_WRITE in ending:
-        return f"{link.text}, but something that was not seen wrote {found.value} since"
+        return f"{link.text}, but {_UNSEEN_WRITE} {found.value} since"
     absent = _ABSENT_PART.search(ending)
     if absent is not None:
         return f"{link.text}, which gives no {absent['part']}: the zero value"
