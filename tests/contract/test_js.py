@@ -198,6 +198,20 @@ async def test_a_condition_that_is_no_expression_is_refused_with_what_is_wrong(
         assert not [event for event in one.seen if isinstance(event, ConditionError)]
 
 
+async def test_an_undefined_this_is_a_value_of_an_expression(drive_backend: Drive, tmp_path: Path):
+    script = tmp_path / "unbound.js"
+    script.write_text('"use strict";\nfunction f() {\n  return 1;\n}\nf();\n')
+    async with drive_backend(SPEC) as one:
+        await one.backend.start(launch_target(script))
+        await one.add(BreakpointSpec(file=str(script), line=3))
+        await one.backend.run_program()
+        stop = await one.seen.next(Stopped)
+        frame = (await one.backend.read_stack(stop.thread or 0)).frames[0]
+        found = await one.backend.evaluate("this", frame, EvaluationPurpose.PRINT)
+        values = await one.backend.complete_values([found, found])
+        assert [value.value for value in values] == ["undefined", "undefined"]
+
+
 async def test_a_name_that_is_not_there_is_not_made_by_an_assignment(drive_backend: Drive):
     async with drive_backend(SPEC) as one:
         stop = await one.to_stop(SPEC.loop(), marked_line("loop.js", "deposit"))

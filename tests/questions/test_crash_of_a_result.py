@@ -165,6 +165,31 @@ def test_why_of_a_call_is_about_its_result(cli: Callable[..., Any], rust_program
     assert answer["links"][0]["statement"] == "return None;"
 
 
+TAKEN = """
+queue = [[1], [2]]
+
+def take():
+    if queue:
+        return queue.pop()
+
+total = 0
+for turn in range(3):
+    try:
+        total += len(take().copy())
+    except TypeError:
+        pass
+"""
+
+
+@pytest.mark.adapter("debugpy")
+def test_a_call_of_python_is_not_made_again(cli: Callable[..., Any], tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(TAKEN)
+    _check(cli, tmp_path, sys.executable, "a.py", call="take()", line=5)
+    asked = ("why", "take()", "--at", "crash", "--json", "--", sys.executable, "a.py")
+    answer = cli(*asked, cwd=tmp_path, timeout=60).data["data"]
+    assert answer["links"][0]["text"] == "returned by take (call 3)"
+
+
 @pytest.mark.adapter("delve")
 def test_of_go(cli: Callable[..., Any], tmp_path: Path) -> None:
     shutil.copy(PROGRAMS / "nil_result.go", tmp_path)

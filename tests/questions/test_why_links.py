@@ -60,6 +60,7 @@ _SHOWN: Mapping[str, Mapping[str, str]] = {
     },
     "key that was removed, container that was emptied": {
         "Python": "of_what_was_taken_out_of_a_container",
+        "JavaScript": "the_cause_is_in_the_first_answer",
     },
     "closure, lambda": {
         "C++": _CPP, "Go": _GO_CHANNEL, "Rust": _RUST_CLOSURE,

@@ -28,6 +28,7 @@ _METHOD = re.compile(rf"(?:\s*{_MARK}\s*{_NAME})+{_GENERIC}\(")
 # What may follow the result of a call.
 _MEMBER = re.compile(rf"\s*{_MARK}\s*(?P<name>{_NAME})")
 _KEY = re.compile(r"\s*\[\s*[\"'`]?(?P<key>[^\]\"'`]*)[\"'`]?\s*\]")
+_PART = re.compile(rf"{_MARK}{_NAME}(?![\w$(])|\[[^\[\]()]*\]")
 _POINTED = re.compile(r"\s*->\s*[A-Za-z_]")
 # CPython's and V8's words where the result is gone through, unpacked, or entered.
 _TAKEN = re.compile(
@@ -77,7 +78,7 @@ def is_about_nothing(message: str) -> bool:
 
 
 def find_nothing_call(statement: str, message: str) -> str:
-    """Return the only call of a statement whose result may be what a message calls nothing.
+    """Return the only call of a statement whose result, or part of it, a message calls nothing.
 
     Args:
         statement: The source of the statement that failed.
@@ -96,7 +97,21 @@ def find_nothing_call(statement: str, message: str) -> str:
     null = parse_null_message(message)
     if null is None:
         return ""
-    return _only(one for one, _, rest in _calls(text) if _is_read(rest, null, message))
+    every = list(_calls(text))
+    return _only(one for one, _, rest in every if _is_read(rest, null, message)) or _only(
+        f"{one}{part}"
+        for one, _, rest in every
+        for part, behind in _parts(rest)
+        if _is_read(behind, null, message)
+    )
+
+
+def _parts(rest: str) -> Iterator[tuple[str, str]]:
+    """Yield the members of a call's result, as `.value` of `it.next().value.x`, what is behind."""
+    end = 0
+    while (part := _PART.match(rest, end)) is not None:
+        end = part.end()
+        yield rest[:end], rest[end:]
 
 
 def python_statement(source: str, line: int) -> str:
@@ -181,7 +196,8 @@ def describe_nothing_call(call: str, message: str, exception: str) -> str:
         return f"{text} ({exception})"
     mark = "[{}]" if null.name.isdigit() else ".{}"
     done = f"{mark.format(null.name)} of it is {null.verb}"
-    return f"{null.what}: {call} returned {null.what}, {done} ({exception})"
+    verb = "returned" if call.endswith(")") else "is"
+    return f"{null.what}: {call} {verb} {null.what}, {done} ({exception})"
 
 
 def _calls(text: str) -> Iterator[tuple[str, str, str]]:

@@ -50,6 +50,10 @@ UNDEFINED = "undefined is not iterable (cannot read property Symbol(Symbol.itera
         ("find(b).rows", "undefined method `rows' for nil:NilClass", "find(b)"),
         ("$r->find($b)->rows;", 'Attempt to read property "rows" on null', "$r->find($b)"),
         ("find(b).rows", "key not found: 3", ""),
+        ("return it.next().value.rows;", READ, "it.next().value"),
+        ("return page(1).items[0].rows;", READ, "page(1).items[0]"),
+        ("return it.next().rows().value;", READ, "it.next()"),
+        ("return Shop().owner.rows", ATTRIBUTE, "Shop().owner"),
     ],
 )  # fmt: skip
 def test_the_call_is_the_one_whose_result_the_message_is_about(

@@ -511,8 +511,19 @@ class StopValues:
         return await self._adapter.run_raw_command(self._connection, command, frame)
 
     async def complete_values(self, values: Sequence[Variable]) -> list[Variable]:
-        """Return values with the parts that the adapter cut off."""
-        return self._remember(await self._adapter.complete_variables(self._connection, values))
+        """Return values with the parts that the adapter cut off.
+
+        What the adapter omits from a scope, as a `this` that is undefined, is a value all the same
+        where it was asked for.
+        """
+        completed = await self._adapter.complete_variables(self._connection, values)
+        if len(completed) < len(values):
+            completed = []
+            for one in values:
+                completed += await self._adapter.complete_variables(self._connection, [one]) or [
+                    one
+                ]
+        return self._remember(completed)
 
     async def count_elements(self, handle: int) -> int | None:
         """Return how many elements a value has."""

@@ -21,6 +21,10 @@ _ITERATOR = re.compile(
     r"<(?:\w+iterator|generator|zip|map|filter|enumerate|reversed|itertools\.\w+) object\b"
 )
 _ENDED = "StopIteration"
+_OF_JSON = re.compile(r"\bJSON\b")  # V8's SyntaxError of a text, and not of the program
+_UNITERABLE = re.compile(r"(?P<what>\S+) is not (?:async )?iterable\b")  # V8's
+_DATES = ("Invalid time value", "Invalid Date")  # V8's message, and the value that it is about
+_EXTENDED = "Class extends value "
 _OF_ARGUMENTS = re.compile(r"\barguments?\b.*(?:missing|given|expected)|missing \d")
 # CPython's, PHP's, and V8's, which names the expression.
 _UNCALLABLE = re.compile(
@@ -67,12 +71,15 @@ def find_complained_operand(
     uncallable = _UNCALLABLE.search(message)
     if uncallable is not None:
         return _find_called(uncallable, [one for one in called if one in values], values)
-    if exception in _OF_NAMES or _OF_ARGUMENTS.search(message):
+    if (exception in _OF_NAMES and not _OF_JSON.search(message)) or _OF_ARGUMENTS.search(message):
         return ""
     known = {one: values[one] for one in operands if one in values}
+    refused = _find_refused(message, values)
+    if refused:
+        return refused
     if exception == _ENDED:
         ended = [one for one, value in known.items() if _ITERATOR.match(value)]
-        return ended[0] if len(ended) == 1 and not message else ""
+        return _only(ended) if not message else ""
     data = {one: value for one, value in known.items() if not _CODE.match(value)}
     if parse_null_message(message) is not None or _OF_NOTHING.search(message):
         data = {one: value for one, value in data.items() if is_nothing(value)}
@@ -85,18 +92,34 @@ def find_complained_operand(
     by_type = [[one for one in typed if _type_name(data[one]) == name] for name in _DOUBTED]
     for found in (quoted, *by_type, typed, [*data]):
         if found:
-            return found[0] if len(found) == 1 else ""
+            return _only(found)
     return ""
+
+
+def _find_refused(message: str, values: Mapping[str, str]) -> str:
+    """Return what V8 says cannot be iterated, or the invalid date; "" for other messages."""
+    uniterable = _UNITERABLE.match(message)
+    if uniterable is not None and uniterable["what"] in values:
+        return uniterable["what"]
+    dates = [one for one, value in values.items() if value == _DATES[1]]
+    return _only(dates) if message == _DATES[0] else ""
+
+
+def _only(found: Sequence[str]) -> str:
+    return found[0] if len(found) == 1 else ""
 
 
 def _find_called(uncallable: re.Match[str], known: Sequence[str], values: Mapping[str, str]) -> str:
     """Return what was called of the known ones, by its text or the type of its value."""
-    if uncallable["called"] is not None:
+    text = uncallable["called"] or ""
+    if text.startswith(_EXTENDED):
+        fitting = [one for one, value in values.items() if value == text.removeprefix(_EXTENDED)]
+    elif text:
         fitting = [one for one in known if one == uncallable["called"]]
     else:
         name = uncallable["type"] or uncallable["php"]
         fitting = [one for one in known if _type_name(values[one]) == _TYPES.get(name, name)]
-    return fitting[0] if len(fitting) == 1 else ""
+    return _only(fitting)
 
 
 def _type_name(value: str) -> str:
@@ -154,5 +177,4 @@ def find_emptied(
     if exception not in _TYPES_OF_EMPTY and _OF_EMPTY.search(message) is None:
         return ""
     named = dict.fromkeys((*(one.base for one in accesses), *operands))
-    found = [one for one in named if _is_empty(values.get(one, ""))]
-    return found[0] if len(found) == 1 else ""
+    return _only([one for one in named if _is_empty(values.get(one, ""))])

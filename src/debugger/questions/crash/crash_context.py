@@ -240,6 +240,7 @@ def _add_failed_check(
     every = {one.name: one.value for one in own}
     every |= {name: one.value for name, one in statement.values.items()}
     compared = compared_values(shown, guilty, every)
+    call = statement.find_nothing_call(facts.message, is_fault=facts.signal is not None)
     return msgspec.structs.replace(
         facts,
         called=statement.reads.called,
@@ -247,8 +248,8 @@ def _add_failed_check(
         compared=tuple(compared),
         reported=statement.list_reported(every),
         compared_calls=statement.list_compared_calls(shown, every),
-        nothing_call=statement.find_nothing_call(facts.message, is_fault=facts.signal is not None),
-        is_nothing_followed=is_result_followed(shown),
+        nothing_call=call,
+        is_nothing_followed=is_result_followed(shown, call),
         values=compared | guilty | dict(facts.values),
     )
 

@@ -27,6 +27,7 @@ _RECORDED = (
     *(".c", ".cc", ".cpp", ".cxx", ".rs"),
 )
 _RESULT_FOLLOWED = (*_RECORDED, ".rb", ".php", ".go")  # a result alone
+_PART_FOLLOWED = (".js", ".cjs", ".mjs")  # the program's own call is looked up, not made again
 
 
 def guilty_values(
@@ -118,9 +119,15 @@ def is_recorded(frame: answers.FrameView | None) -> bool:
     return frame is not None and frame.file is not None and frame.file.endswith(_RECORDED)
 
 
-def is_result_followed(frame: answers.FrameView | None) -> bool:
-    """Return whether what a call at the line of a crash returned can be followed."""
-    return frame is not None and (frame.file or "").endswith(_RESULT_FOLLOWED)
+def is_result_followed(frame: answers.FrameView | None, call: str) -> bool:
+    """Return whether what a call at the line of a crash gave can be followed without another call.
+
+    Args:
+        frame: The reported frame.
+        call: The call, or a part of its result, as `it.next().value`.
+    """
+    names = _RESULT_FOLLOWED if call.endswith(")") else _PART_FOLLOWED
+    return frame is not None and (frame.file or "").endswith(names)
 
 
 def compared_calls(

@@ -9,6 +9,8 @@ import pytest
 from debugger.model.statement import parse_reads
 from debugger.questions.crash.complained_operand import find_complained_operand
 
+EXTENDS = "Class extends value undefined is not a constructor or null"
+
 
 @pytest.mark.parametrize(
     ("statement", "message", "values", "found"),
@@ -25,6 +27,8 @@ from debugger.questions.crash.complained_operand import find_complained_operand
         ("a + b", "nil can't be coerced into Integer", {"a": "4", "b": "nil"}, "b"),
         ("t << n", "no implicit conversion of nil into String", {"t": '"x"', "n": "nil"}, "n"),
         ("$a * $b;", "Unsupported operand types: array * null", {"$a": "[1]", "$b": "null"}, "$b"),
+        ("for (const k of pairs) f(k);", "pairs is not iterable", {"pairs": "{a: 1}"}, "pairs"),
+        ("class A extends B {}", EXTENDS, {"B": "undefined", "A": "1"}, "B"),
         # Both could be meant.
         ("a + b", "undefined method '+' for nil", {"a": "nil", "b": "nil"}, ""),
     ],
@@ -44,6 +48,22 @@ def test_what_ruby_calls_by_a_point_is_an_access() -> None:
     assert [(one.base, one.inner) for one in found] == [("handler", "call")]
     # In Go it is the assertion of a type.
     assert parse_reads("one := shape.(Square)").accesses == ()
+
+
+@pytest.mark.parametrize(
+    ("statement", "error", "message", "found"),
+    [
+        ("return JSON.parse(text).a;", "SyntaxError", "Unexpected end of JSON input", "text"),
+        ("return parse(text);", "SyntaxError", "Unexpected end of input", ""),
+        ("return day.toISOString() + text;", "RangeError", "Invalid time value", "day"),
+    ],
+)
+def test_a_value_that_the_library_of_javascript_refuses(
+    statement: str, error: str, message: str, found: str
+) -> None:
+    reads = parse_reads(statement)
+    values = {"text": "'{'", "day": "Invalid Date"}
+    assert find_complained_operand(error, message, reads.operands, reads.called, values) == found
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ const { trace, hooks, MUTATING } = require('./origin_trace.cjs');
 const { HOOK, hookText } = require('./origin_hook.cjs');
 const { MUTATORS, rewrite } = require('./origin_sites.cjs');
 const { followValue } = require('./origin_chain.cjs');
+const { isOfCall, readMadeCall } = require('./origin_calls.cjs');
 const { departureOf, findDeparture } = require('./origin_departures.cjs');
 const { Changes } = require('./origin_changes.cjs');
 const { MadeScripts } = require('./origin_made.cjs');
@@ -15,6 +16,7 @@ const requireInternal = require('./node_internals.cjs');
 const { readSourceLines } = require('./source_lines.cjs');
 
 const SOURCE_MAX = 16 << 20; // characters of one script
+const THROWN_MAX = 16; // hits of the line that failed, of which one is chosen
 const AFTERWARDS_MS = 2000; // for writes after the place, when the program has crashed
 
 // Child processes record, too: a program may be started by another one, as by tsx.
@@ -56,7 +58,8 @@ function rewriteScript(source, file, isModule) {
 function finish(extra) {
   if (state.isOver) return;
   state.isOver = true;
-  const wanted = order.nth < 0 ? state.last.at(order.nth) : state.last[0];
+  const wanted = chooseHit();
+  if (wanted && order.is_thrown && isOfCall(wanted.site.rhs)) readMadeCall(wanted, order.line);
   let found = { value: null, links: [], hits: state.hits, hooked: state.hooked, ...extra };
   if (wanted?.error !== undefined) found.failure = wanted.error;
   else if (wanted) {
@@ -75,6 +78,15 @@ function finish(extra) {
     fs.writeFileSync(order.result, JSON.stringify(found));
   }
 }
+
+// Of the statements of a line that failed the last one in the function that did.
+function chooseHit() {
+  if (order.nth > 0) return state.last[0];
+  const inside = state.thrower ? state.last.filter(({ act }) => lastName(act.site.fn.shown) === state.thrower) : [];
+  return order.is_thrown ? inside.at(-1) ?? state.last.at(-1) : state.last.at(order.nth);
+}
+
+const lastName = (name) => name.split('.').at(-1);
 
 function finishAndExit(extra) {
   finish(extra);
@@ -103,8 +115,10 @@ function meet(act, number, expression, when) {
   const site = trace.sites.get(number);
   const hit = { act, site, value: undefined };
   const began = trace.time;
+  // A call of the statement that failed is not made again: it may give something else.
+  const isMade = order.is_thrown && isOfCall(site.rhs);
   try {
-    hit.value = expression();
+    if (!isMade) hit.value = expression();
   } catch (error) {
     hit.error = String(error.message ?? error);
   }
@@ -112,7 +126,7 @@ function meet(act, number, expression, when) {
   hit.began = began;
   hit.time = ++trace.time;
   // What it is compared with may be changed later.
-  if (hit.error === undefined && !order.is_history) hit.departure = findDeparture(hit, order.line);
+  if (hit.error === undefined && !order.is_history && !isMade) hit.departure = findDeparture(hit, order.line);
   if (order.nth > 0) {
     state.last = [hit];
     state.isFrozen = true;
@@ -121,13 +135,16 @@ function meet(act, number, expression, when) {
     return;
   }
   state.last.push(hit);
-  if (state.last.length > -order.nth) state.last.shift();
+  if (state.last.length > (order.is_thrown ? THROWN_MAX : -order.nth)) state.last.shift();
 }
 
 function placeOf(error) {
   for (const line of String(error?.stack ?? '').split('\n')) {
-    const match = /^\s*at (?:.*\()?(?:file:\/\/)?(\/[^()]*?):(\d+):\d+\)?$/.exec(line);
-    if (match && isOwn(match[1])) return sourceOf(match[1], Number(match[2]));
+    const match = /^\s*at (?:(?:async )?(.*) \()?(?:file:\/\/)?(\/[^()]*?):(\d+):\d+\)?$/.exec(line);
+    if (match && isOwn(match[2])) {
+      const name = match[1]?.replace(/^new | \[as .*\]$/g, '') ?? '<anonymous>';
+      return { ...sourceOf(match[2], Number(match[3])), name: lastName(name) };
+    }
   }
   return null;
 }
@@ -143,14 +160,15 @@ function crash(error) {
   if (state.crashed) return;
   state.crashed = true;
   state.isFrozen = true;
-  const place = placeOf(error);
+  const { name = '', ...place } = placeOf(error) ?? {};
+  state.thrower = name;
   state.error = error;
   state.event = String(error?.name ? `${error.name}: ${error.message}` : error).split('\n')[0];
   if (!order.expression || !state.last.length) {
-    finishAndExit({ crash: place, event: state.event });
+    finishAndExit({ crash: place.file ? place : null, event: state.event });
     return;
   }
-  const hit = order.nth < 0 ? state.last.at(order.nth) : state.last[0];
+  const hit = chooseHit();
   if (!hit || hit.value !== undefined) {
     finishAndExit({ event: state.event });
     return;

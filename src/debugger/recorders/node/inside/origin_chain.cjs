@@ -5,6 +5,8 @@ const { trace, NONE, isObject, targetOf } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
+const removals = require('./origin_removals.cjs');
+const { rootOf } = require('./origin_calls.cjs');
 const bytes = require('./origin_bytes.cjs');
 const texts = require('./origin_texts.cjs');
 const { partNode } = require('./origin_departures.cjs');
@@ -195,6 +197,9 @@ class Chain {
       if (collections.hasOrigin(object, key, event.time)) return find.call(this, object, key, event.time, key);
     }
     if (!site.rhs) return this.end('not followed', null);
+    const isPart = target.path.length === 1 && !target.rest;
+    const promised = isPart ? collections.followSettled(this, site.rhs, target.path[0], event, target.node.original ?? target.node.name) : undefined;
+    if (promised !== undefined) return promised;
     return { node: target.rest ? site.rhs : collections.partOf(site.rhs, target.path), act, time: event.time };
   }
 
@@ -320,8 +325,27 @@ class Chain {
   }
 
   ThisExpression(node, act) {
-    const self = values.selfOf(act)?.self;
-    return this.madeObject(self, 'this');
+    const given = this.givenThis(act);
+    return given === undefined ? this.madeObject(values.selfOf(act)?.self, 'this') : given;
+  }
+
+  // A method that was called without its object, by a plain name or by a library; undefined of others.
+  givenThis(act) {
+    const method = values.selfOf(act);
+    const call = method ? enclosingCall(method) : null;
+    const { self } = method ?? {};
+    if (!call) return this.givenByTimer(method);
+    if ((isObject(self) && hasMethod(self, method.site.fn))) return undefined;
+    const { node } = call.site;
+    const isPlain = node.type === 'CallExpression' && /^(?:Identifier|ConditionalExpression|LogicalExpression)$/.test(node.callee.type);
+    const isLibrary = call.isCallback && !call.act.site.fn.isSetter;
+    if (!isPlain && !isLibrary) return undefined;
+    const what = self === globalThis ? 'the global object' : formatValue(self);
+    const { shown } = method.site.fn;
+    const how = isLibrary ? `${calleeName(node) ?? 'a library'} calls ${shown}` : `${short(textOf(node.callee, call.act))} is called without an object, ${shown}`;
+    this.link('passed', `${how} with this = ${what}`, node, call.act, { value: self });
+    if (isLibrary) return this.end('not followed', `${shown} was called by ${calleeName(node) ?? 'a library'}`);
+    return { node: node.callee, act: call.act, time: method.began };
   }
 
   madeObject(object, text) {
@@ -329,6 +353,15 @@ class Chain {
     if (!birth) return this.end('allocation', `${text} was made before, or by a library`);
     this.link('allocated', `${text} made`, birth.site.node, birth.act, { value: object });
     return this.end('allocation', null);
+  }
+
+  // A method that Node calls later, on an object that a call of the program made, as of `setTimeout`.
+  givenByTimer(method) {
+    const birth = isObject(method?.self) ? trace.births.get(method.self) : null;
+    if (!birth?.call || birth.call.child || hasMethod(method.self, method.site.fn)) return undefined;
+    const by = calleeName(birth.site.node) ?? 'a library';
+    this.link('passed', `${by} calls ${method.site.fn.shown} with this = an object of its own`, birth.site.node, birth.act, { value: method.self });
+    return this.end('not followed', `${method.site.fn.shown} was called by ${by}`);
   }
 
   MemberExpression(node, act, time) {
@@ -340,7 +373,7 @@ class Chain {
     if (assigned) return this.writtenVariable(text, assigned, imported);
     if (object === NONE) {
       // What the object comes from says where the value does.
-      return node.object.type === 'Identifier' || node.object.type === 'CallExpression'
+      return /^(?:Identifier|CallExpression|ThisExpression)$/.test(node.object.type)
         ? { node: node.object, act, time }
         : this.end('not followed', `the object of ${text} is not known`);
     }
@@ -351,9 +384,15 @@ class Chain {
     if (!isObject(object)) return { node: node.object, act, time };
     const copied = collections.followCopied(this, node, act, time, text);
     if (copied !== undefined) return copied;
+    const isThis = node.object.type === 'ThisExpression' && !values.readOwn(object, key) && !trace.properties.get(object)?.has(key);
+    const given = isThis ? this.givenThis(act) : undefined;
+    if (given !== undefined) return given;
     const settled = collections.settledElement(node, object, key, act, time) ??
       (key === 'value' ? collections.settledOutcome(node.object, act, time) : null);
     if (settled) return settled;
+    const whole = collections.assignedWhole(node.object, act, time);
+    const promised = whole ? collections.followSettled(this, whole.rhs, key, whole, text) : undefined;
+    if (promised !== undefined) return promised;
     const stepped = key === 'value' ? iterables.followNext(this, object, text) : undefined;
     if (stepped !== undefined) return stepped;
     this.member = { node, act, time };
@@ -408,7 +447,7 @@ class Chain {
     const events = trace.properties.get(object);
     const event = lastBefore(events?.get(key), time);
     const removal = { time, since: event?.time ?? 0, text };
-    const removed = this.isOther(undefined) ? undefined : iterables.followRemoved(this, object, key, removal);
+    const removed = this.isOther(undefined) ? undefined : removals.followRemoved(this, object, key, removal);
     if (removed !== undefined) return removed;
     if (event && event.value !== NONE) {
       const isLast = events.get(key).at(-1) === event;
@@ -544,12 +583,26 @@ class Chain {
     const made = known && this.member ? collections.followWhole(this, this.member, text) : undefined;
     if (made !== undefined) return made;
     if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran${this.foreignCode()}`);
+    const asked = known ? null : this.askedKey(object, key, text);
+    if (asked) return asked;
     const birth = trace.births.get(object);
     if (birth?.call && !birth.call.child) {
       return this.end('not followed', `${text} is not among what was recorded of ${short(textOf(birth.site.node, birth.act))}`);
     }
     if (birth) this.link('allocated', `the object of ${text} made, without it`, birth.site.node, birth.act);
     return this.end('not followed', `${text} was never written in this run`);
+  }
+
+  // The key under which an object has nothing, if it is computed: that may be the wrong one.
+  askedKey(object, key, text) {
+    const { node, act, time } = this.member ?? {};
+    if (!node?.computed || node.property.type === 'Literal') return null;
+    const has = Array.isArray(object) ? `index ${key} in an array of ${object.length}` : `no property ${formatValue(key)}`;
+    const link = this.link('computed', `${text}: ${has}`, node, act, { value: undefined });
+    const birth = trace.births.get(object);
+    if (birth) link.details.push(`the object was made at ${describePlace(birth.site.node, birth.act)}`);
+    link.operands = [{ text: textOf(node.property, act), value: formatValue(valueOf(node.property, act, time)), is_followed: true }];
+    return { node: node.property, act, time };
   }
 
   // A Proxy without a trap has the properties of its target.
@@ -675,6 +728,10 @@ class Chain {
 
   LogicalExpression(node, act, time) {
     const chosen = values.chooseBranch(node, act, time);
+    // Of `f(x) ?? 0` what made the default necessary says more than the default.
+    const isDefault = chosen === node.right && chosen.type === 'Literal' && node.operator !== '&&';
+    const operands = isDefault ? this.operandsOf(node.left, act, time) : [];
+    if (operands.length) return this.choose(operands, node, act, time);
     return chosen ? { node: chosen, act, time } : this.choose(this.operandsOf(node, act, time), node, act, time);
   }
 
@@ -749,6 +806,12 @@ function timeOf(node, target, act, time) {
   return events?.findLast((one) => one.time < time && one.site.node === node && one.act === act)?.time ?? time;
 }
 
+// Whether an object has a function's method: its own, or one of its class.
+function hasMethod(object, fn) {
+  const known = values.readOwn(object, fn.name.split('.').at(-1));
+  return typeof (known?.value ?? known?.getter) === 'function';
+}
+
 // The call of `bind` that made the function that a call calls, with plain arguments; null for others.
 function boundCall({ callee }, act, time) {
   const birth = callee ? trace.births.get(valueOf(callee, act, time)) : null;
@@ -804,7 +867,8 @@ function followValue(hit, order) {
   const chain = beginChain(hit, order);
   const { act, began, departure } = hit;
   const { site, value } = chain.hit;
-  const isOfCall = departure && hit.site.rhs.type === 'CallExpression'; // which the question has made
+  const { rhs } = hit.site;
+  const isOfCall = (departure ? rhs : rhs.object && rootOf(rhs))?.type === 'CallExpression'; // which the question has made
   const query = { node: site.rhs, act, time: isOfCall ? hit.time : began + 0.5 };
   const isCollection = isObject(value) && !(value instanceof Promise);
   if (!isCollection || !collections.followChanges(chain, value, query, order.expression)) chain.follow(query);

@@ -5,6 +5,7 @@ const { trace, NONE, isObject } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const places = require('./origin_places.cjs');
 const iterables = require('./origin_iterables.cjs');
+const removals = require('./origin_removals.cjs');
 const bytes = require('./origin_bytes.cjs');
 const texts = require('./origin_texts.cjs');
 const { formatScalar, isGuilty, lastBefore, valueOf } = values;
@@ -109,6 +110,7 @@ function describeOthers(chosen, changed) {
   const texts = [];
   for (const one of [...changed].sort((a, b) => b.event.time - a.event.time)) {
     if (known.has(one.key) || one.object !== chosen.object || texts.length >= ALSO) continue;
+    if (typeof one.key === 'symbol') continue;
     known.add(one.key);
     const { event } = one;
     const value = event.value === NONE ? '?' : formatScalar(event.value);
@@ -124,6 +126,7 @@ function describeContents(object, time, links) {
   const known = new Set(links.map(({ frame }) => `${frame?.file}:${frame?.line}`));
   const found = new Map();
   for (const { event } of eventsOf(object, time, false).sort((a, b) => a.event.time - b.event.time)) {
+    if (event.left !== undefined) continue;
     const { node } = event.site;
     const frame = places.makeFrame(node, event.act);
     const text = `${places.describePlace(node, event.act)} \`${short(places.textOf(node, event.act))}\``;
@@ -145,6 +148,7 @@ function followContents(chain, node, act, time) {
 
 // Follows the changes of the object that the question is about.
 function followChanges(chain, object, query, text) {
+  if (removals.followEmptied(chain, object, query.time, text) !== undefined) return true;
   const found = chooseChange(object, query.time);
   if (!found.chosen) return false;
   const { length } = chain.links;
@@ -210,6 +214,9 @@ function followElement(chain, collection, index, event, target) {
   }
   const { generator } = event.round ?? {};
   const { path } = target;
+  const whole = path.length ? null : assignedWhole(node, act, time) ?? { rhs: node, act, time };
+  const settled = whole ? followSettled(chain, whole.rhs, index, whole, `${short(places.textOf(node, act))}[${index}]`) : undefined;
+  if (settled !== undefined) return settled;
   const item = { path, value: event.value, time, text: `${short(places.textOf(node, act))}[${index}]` };
   const yielded = generator ? iterables.followYield(chain, generator, index, event.value, path) : undefined;
   const given = yielded === undefined ? iterables.followItem(chain, collection, index, item) : yielded;
@@ -399,6 +406,21 @@ function settledList(node, method = 'all') {
   return isAll ? call.arguments[0] ?? null : null;
 }
 
+// Follows an element of what `await Promise.all(promises)` gave to the promise; undefined for others.
+function followSettled(chain, rhs, key, { act, time }, text) {
+  const list = rhs ? settledList(rhs) : null;
+  const promises = list && list.type !== 'ArrayExpression' ? valueOf(list, act, time) : null;
+  if (!Array.isArray(promises) || !(promises[key] instanceof Promise)) return undefined;
+  chain.whole = null;
+  return chain.property(promises, String(key), time, text);
+}
+
+// The right side of the last write of a variable as a whole, `{rhs, act, time}`; null for others.
+function assignedWhole(node, act, time) {
+  const event = node.type === 'Identifier' ? lastBefore(values.findVariable(node, act)?.events, time) : null;
+  return event && !event.target.path.length ? { rhs: event.site.rhs, act: event.act, time: event.time } : null;
+}
+
 // The promise that gave an element of a variable that `await Promise.all([a, b])` was assigned to.
 function settledElement(node, object, key, act, time, method = 'all') {
   if (node.object.type !== 'Identifier' || !Array.isArray(object) || trace.properties.has(object)) return null;
@@ -461,6 +483,8 @@ function followCall(chain, node, call, act, time) {
   if (/^(find|findLast|at|pop|shift)$/.test(method ?? '') && Array.isArray(call.recv)) {
     const at = findElement(call.recv, call.value) ?? removedKey(call.recv, call.value, time);
     if (at !== null) return chain.property(call.recv, at, time, text);
+    const emptied = call.value === undefined ? removals.followEmptied(chain, call.recv, call.time, short(places.textOf(node.callee.object, act))) : undefined;
+    if (emptied !== undefined) return emptied;
   }
   const read = bytes.followRead(chain, node, call, act);
   if (read !== undefined) return read;
@@ -480,6 +504,8 @@ function followEntry(chain, node, call, act, time) {
   const key = valueOf(node.arguments[0], act, time);
   const event = lastBefore(trace.entries.get(call.recv)?.get(key), call.time);
   const text = short(places.textOf(node, act));
+  const taken = call.value === undefined ? removals.followTaken(chain, call.recv, key, call.time, short(places.textOf(node.callee.object, act))) : undefined;
+  if (taken !== undefined) return taken;
   if (!event) {
     const later = trace.entries.get(call.recv)?.get(key)?.find((one) => one.time > call.time);
     if (later) return chain.laterWrite(`${text} (key ${formatScalar(key)})`, later);
@@ -556,6 +582,6 @@ function lastWrite(node, act, time) {
 }
 
 module.exports = {
-  chooseOperand, describeContents, describeLacking, followCall, followCallbackArgument, followChanges, followContents, followCopied,
-  followElement, followFirstWrite, followResult, partOf, settledElement, settledOutcome, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
+  assignedWhole, chooseOperand, describeContents, describeLacking, followCall, followCallbackArgument, followChanges, followContents, followCopied,
+  followElement, followFirstWrite, followResult, followSettled, partOf, settledElement, settledOutcome, followMade, followWhole, hasOrigin, lackingLiteral, lackingPart,
 };

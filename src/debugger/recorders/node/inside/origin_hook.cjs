@@ -125,18 +125,25 @@ function insertHook(acorn, program, source, order) {
   const hook = hookText({ expression, when });
   const renamed = new Map([...names].map(([original, { name }]) => [name, original]));
   let text = source;
-  for (const node of order.is_thrown ? laterOnLine(place, order.line).reverse() : []) {
+  for (const node of order.is_thrown ? laterOnLine(program, place, order.line).reverse() : []) {
     text = `${text.slice(0, node.start)};${hook};${text.slice(node.start)}`;
   }
   return { text: textWith(hook, text, place), hook, renamed };
 }
 
-// The further statements of a line in one block: any of them may be the one that fails.
-function laterOnLine({ node, parent, kind, isInBlock }, line) {
-  const all = kind === 'statement' && isInBlock ? parent.body ?? parent.consequent : null;
-  if (!Array.isArray(all)) return [];
-  return all.filter((one) => one.start > node.start && one.loc.start.line === line &&
-    /Statement$|VariableDeclaration$/.test(one.type));
+// The further statements of a line, in blocks: any of them may be the one that fails.
+function laterOnLine(program, { node, kind, isInBlock }, line) {
+  const found = [];
+  const walk = (at) => {
+    if (line < at.loc.start.line || at.loc.end.line < line) return;
+    for (const one of [at.body, at.consequent].filter(Array.isArray).flat()) {
+      const isStatement = /Statement$|VariableDeclaration$/.test(one.type) && !one.directive;
+      if (isStatement && one.start > node.start && one.loc.start.line === line) found.push(one);
+    }
+    for (const one of childrenOf(at)) walk(one);
+  };
+  if (kind === 'statement' && isInBlock) walk(program);
+  return found.sort((one, other) => one.start - other.start);
 }
 
 function textWith(call, source, place) {

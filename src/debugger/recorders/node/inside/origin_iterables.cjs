@@ -1,7 +1,7 @@
 // Finds what put an item into what was iterated: a generator's yield, a Set's or Map's entry, a property
 // that `Object.entries` lists. An item whose value is another one by now is not claimed.
 'use strict';
-const { trace, NONE, isObject } = require('./origin_trace.cjs');
+const { trace, NONE, CLEARED, isObject } = require('./origin_trace.cjs');
 const places = require('./origin_places.cjs');
 const { countItems, formatScalar, lastBefore, readProperty, valueOf } = require('./origin_values.cjs');
 
@@ -45,6 +45,11 @@ function followNext(chain, result, text) {
   const isNext = birth?.call && places.calleeName(birth.site.node) === 'next';
   const act = isNext && isObject(birth.call.recv) ? trace.begun.get(birth.call.recv) : null;
   const made = result.done ? act?.result : lastBefore(act?.yields, birth?.time ?? 0);
+  if (act && result.done && result.value === undefined && !made) {
+    const count = `${act.yielded} ${act.yielded === 1 ? 'item' : 'items'}`;
+    chain.link('emptied', `${text}: the generator has no more, it yielded ${count}`, act.yields?.at(-1)?.site.node ?? act.site.node, act);
+    return chain.end('not followed', `${act.site.fn.shown} had come to its end`);
+  }
   if (!made || made.isDelegate || !Object.is(made.value, result.value)) return undefined;
   const by = places.argumentsOf(act) || ` by ${act.site.fn.shown}`;
   chain.link('returned', `${text} ${result.done ? 'returned' : 'yielded'}${by}`, made.site.node, act, { value: made.value });
@@ -108,7 +113,7 @@ function followStored(chain, { of, part }, index, { path, value, time, text }) {
   const holds = (key) => Object.is(isValue ? stored(key)?.value : key, value);
   // Since then the entries may have become others: only the value says which one it was.
   const isOld = [...events.values()].every((list) => list.at(-1).time < time);
-  const same = [...new Set([...keys, ...events.keys()])].filter(holds);
+  const same = [...new Set([...keys, ...events.keys()])].filter((one) => one !== CLEARED && holds(one));
   const key = isOld && holds(keys[index]) ? keys[index] : same.length === 1 ? same[0] : NONE;
   const event = key === NONE ? null : stored(key);
   if (!event) return undefined;
@@ -147,19 +152,6 @@ function followLength(chain, array, time, text) {
   return chain.end('not followed', `the last change of ${text} is at ${places.describePlace(last.site.node, last.act)}`);
 }
 
-// Follows an element that an array has no more to what shortened the array; undefined for others.
-function followRemoved(chain, array, key, { time, since, text }) {
-  if (!Array.isArray(array) || !/^\d+$/.test(key) || Object.hasOwn(array, key)) return undefined;
-  const lengths = trace.properties.get(array)?.get('length') ?? [];
-  const isCut = ({ value }) => typeof value === 'number' && value <= Number(key);
-  const cut = lengths.find((one) => one.time < time && one.time > since && isCut(one));
-  if (!cut) return undefined;
-  const by = cut.site.method ? `removed by ${cut.site.method}` : '';
-  const how = by || `removed as the array was shortened${places.argumentsOf(cut.act)}`;
-  chain.link('written', `${text} ${how}`, cut.site.node, cut.act, { value: undefined });
-  return chain.end('not followed', `${text} was removed at ${places.describePlace(cut.site.node, cut.act)}`);
-}
-
 module.exports = {
-  followFromEntries, followItem, followNext, listItems, followLength, followRemoved, followYield,
+  followFromEntries, followItem, followNext, listItems, followLength, followYield,
 };

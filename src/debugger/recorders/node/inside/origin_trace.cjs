@@ -9,6 +9,7 @@ const VIEWS = 1000; // of one buffer
 const PENDING = 64; // generators that have not begun
 const MOVED = 1000; // elements of an array whose order is compared
 const NONE = Symbol('unknown');
+const CLEARED = Symbol('cleared'); // the key of the events that took all entries out
 
 const trace = {
   time: 0,
@@ -242,21 +243,34 @@ function addMutation(act, site, top, time) {
     addDefined(args[0], key, args[2], event(key, NONE, 2));
   } else if (method === 'defineProperties' && recv === Object) {
     for (const key of Object.keys(args[1])) addDefined(args[0], key, args[1][key], event(key, NONE, 1));
-  } else if ((recv instanceof Map || recv instanceof WeakMap) && (method === 'set' || method === 'delete')) {
+  } else if (isEntries(recv) && method === 'delete') {
+    if (top.value) addEvent(trace.entries, recv, args[0], event(args[0], undefined, 0, { key: args[0], left: recv.size ?? null }));
+  } else if (isEntries(recv) && method === 'clear') {
+    if (top.before.length) addEvent(trace.entries, recv, CLEARED, event(CLEARED, NONE, undefined, { how: method, left: 0, keys: top.before }));
+  } else if ((recv instanceof Map || recv instanceof WeakMap) && method === 'set') {
     addEvent(trace.entries, recv, args[0], event(args[0], args[1], 1, { key: args[0] }));
-  } else if ((recv instanceof Set || recv instanceof WeakSet) && (method === 'add' || method === 'delete')) {
-    addEvent(trace.entries, recv, args[0], event(args[0], method === 'add' ? args[0] : undefined, 0));
+  } else if ((recv instanceof Set || recv instanceof WeakSet) && method === 'add') {
+    addEvent(trace.entries, recv, args[0], event(args[0], args[0], 0));
   } else if (recv instanceof Date) {
     addProperty(recv, 'time', event('time', NONE, 0, { how: method }));
   } else if (isObject(recv) && recv[method] === Array.prototype[method]) {
-    if (top.before) addMoves(recv, top.before, event, method);
-    else addArrayMutation(recv, method, args, event);
+    if (REMOVING.has(method)) {
+      if (top.before !== recv.length || args.length > 2) addArrayMutation(recv, method, args, event, top.before > recv.length);
+    } else if (top.before) addMoves(recv, top.before, event, method);
+    else addArrayMutation(recv, method, args, event, false);
   }
 }
 
-// The elements of an array before a call that orders them anew; null of other calls.
-function elementsBefore(object, { method }) {
-  const isOrdered = (method === 'sort' || method === 'reverse') && Array.isArray(object) && !types.isProxy(object);
+const REMOVING = new Set(['pop', 'shift', 'splice']);
+const isEntries = (object) => object instanceof Map || object instanceof Set || isWeak(object);
+
+// Of a collection before a call: the elements that it orders anew, the keys that it takes out, or how
+// many elements there are of which it may take some; null of other calls.
+function stateBefore(object, { method }) {
+  if (method === 'clear') return isEntries(object) ? [...object.keys()].slice(0, MOVED) : null;
+  if (!Array.isArray(object) || types.isProxy(object)) return null;
+  if (REMOVING.has(method)) return object.length;
+  const isOrdered = method === 'sort' || method === 'reverse';
   return isOrdered && object.length <= MOVED ? Array.from(object) : null;
 }
 
@@ -272,7 +286,7 @@ function addMoves(array, before, event, moves) {
   });
 }
 
-function addArrayMutation(array, method, args, event) {
+function addArrayMutation(array, method, args, event, isShorter) {
   if (!Array.isArray(array)) addProperty(array, 'length', event('length', array.length));
   if (method === 'push') {
     const first = array.length - args.length;
@@ -280,7 +294,8 @@ function addArrayMutation(array, method, args, event) {
     return;
   }
   // The others move elements.
-  const [key, more] = method === 'pop' ? ['length'] : ['*', { moves: method }];
+  const left = isShorter ? { left: array.length } : {};
+  const [key, more] = method === 'pop' ? ['length', left] : ['*', { moves: method, ...left }];
   addProperty(array, key, event(key, key === 'length' ? array.length : NONE, undefined, more));
   const first = method === 'splice' ? Number(args[0]) : 0;
   const from = method === 'splice' ? 2 : 0;
@@ -410,7 +425,7 @@ const hooks = {
     const top = act.stack.at(-1);
     if (top) {
       top.recv = object;
-      top.before = elementsBefore(object, trace.sites.get(top.site));
+      top.before = stateBefore(object, trace.sites.get(top.site));
     }
     return object;
   },
@@ -493,4 +508,4 @@ const hooks = {
 
 const MUTATING = new Set();
 
-module.exports = { Activation, trace, hooks, NONE, isObject, targetOf, MUTATING };
+module.exports = { Activation, trace, hooks, NONE, CLEARED, isObject, targetOf, MUTATING };

@@ -329,7 +329,8 @@ const readers = {
 };
 
 function callValue(node, act, time) {
-  return lastCall(node, act, time)?.value ?? NONE;
+  const call = lastCall(node, act, time);
+  return call ? call.value : NONE;
 }
 
 function variableValue(event, time) {

@@ -30,6 +30,7 @@ _CRASH, _FAIL = "crash", "fail"
 # What is evaluated again for its part.
 _EVALUATED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
 _TEXTS = (str, bytes)
+_OF_NONE = (AttributeError, TypeError)
 _NONE = type(None)
 # Outcomes of pytest that are no failures.
 _OUTCOMES = frozenset({"Skipped", "XFailed", "Exit", "SkipTest"})
@@ -226,6 +227,9 @@ class OriginHits:
         if (not self.event or is_test) and self._searches < _SEARCHES:
             self._searches += 1  # with --nth last each hit is evaluated
             hit.changed = self._parts.find_changed(scope, self._recorder.reader, self._parts)
+        if self._is_result_missed(raised):
+            self._take_result(hit, scope)
+            return hit
         self._recorder.is_evaluating = True
         expression = self._expression
         try:
@@ -260,6 +264,19 @@ class OriginHits:
                 (self._parts.ValueOperandLink(expression, removal, snap),),
             )
         return hit
+
+    def _is_result_missed(self, error: BaseException | None) -> bool:
+        """Return whether the expression is a call, and an exception says that a value is None."""
+        if not isinstance(self._expression, ast.Call) or type(error) not in _OF_NONE:
+            return False
+        message = error.args[0] if error is not None and error.args else None
+        return type(message) is str and "NoneType" in message
+
+    def _take_result(self, hit: OriginHit, scope: Any) -> None:
+        """Take the None that the statement's call returned, as another call may give another."""
+        hit.value = (self._write(None), None)
+        hit.how, hit.sources = self._recorder.reader.origin(self._expression, scope, None)
+        hit.note = scope.note
 
     def _assigned_within(self, expression: Any, scope: Any) -> Any:
         """Return what the running statement itself assigns to a name, as `x` of `y := x`."""
