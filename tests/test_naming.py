@@ -271,7 +271,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/diff": 1010,
     "questions/group": 4801,
     "questions/hang": 3931,
-    "questions/holds": 3026,
+    "questions/holds": 3030,
     "questions/locations": 873,
     "questions/path": 2053,
     "questions/probe": 3465,

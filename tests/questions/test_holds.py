@@ -29,8 +29,10 @@ def check(cli: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
     """Return what asks the question, and checks that no session is left."""
 
     def run(*words: object) -> dict[str, Any]:
-        answer = cli("holds", "--json", *map(str, words), check=0, cwd=FOLDER, timeout=90)
+        answer = cli("holds", "--json", *map(str, words), cwd=FOLDER, timeout=90)
         data: dict[str, Any] = answer.data["data"]
+        unknown = (one["outcome"] == "never evaluated" for one in data["invariants"])
+        assert answer.exit == (1 if all(unknown) else 0)
         assert cli("sessions", check=0).out == "no sessions\n"
         return data
 
@@ -274,7 +276,7 @@ def test_a_variable_of_javascript_is_not_checked_before_its_declaration(
     answer = cli("--json", "holds", "s < 4", *words, check=0, cwd=tmp_path).data["data"]
     assert statement_of(answer) == ("add.js", 2, "const s = a * 2;")
     at_entry = ("--at", "add.js:2", "--", "node", "add.js")
-    shown = cli("holds", "s < 4", *at_entry, check=0, cwd=tmp_path).out
+    shown = cli("holds", "s < 4", *at_entry, check=1, cwd=tmp_path).out
     assert "never evaluated" in shown
     assert "s is declared in line 2" in shown
 
@@ -406,7 +408,7 @@ def test_a_call_in_an_invariant_of_go_is_refused_with_what_works(
 ) -> None:
     shutil.copy(FOLDER / "props.go", tmp_path / "props.go")
     words = ("o.valid()", "--each", "object.*", "--", tmp_path / "props.go")
-    told = cli("holds", "--json", *words, check=0, timeout=120).data["data"]
+    told = cli("holds", "--json", *words, check=1, timeout=120).data["data"]
     assert told["invariants"][0]["outcome"] == "never evaluated"
     assert any("o.valid() needs fields, len() and cap() instead" in one for one in told["notes"])
 

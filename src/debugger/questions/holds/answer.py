@@ -106,3 +106,9 @@ class Holds(Struct, frozen=True):
     unreached: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     evidence: str | UnsetType = UNSET
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the run ended, and none of the invariants was ever evaluated."""
+        unknown = (one.outcome is InvariantOutcome.NOT_EVALUATED for one in self.invariants)
+        return not self.timed_out and all(unknown)
