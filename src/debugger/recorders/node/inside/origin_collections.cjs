@@ -8,6 +8,7 @@ const iterables = require('./origin_iterables.cjs');
 const removals = require('./origin_removals.cjs');
 const bytes = require('./origin_bytes.cjs');
 const texts = require('./origin_texts.cjs');
+const { short } = places;
 const { formatScalar, isGuilty, lastBefore, valueOf } = values;
 
 const ELEMENTS_MAX = 300;
@@ -20,10 +21,6 @@ const NAMESPACES = new Set([
 ]);
 const INPUTS = /^(readFileSync|readFile|now|random|randomUUID|randomBytes|readSync|prompt|hrtime|exec(?:File)?Sync|spawnSync|get(Hours|Time|Minutes))$/;
 const INDEX = /^(0|[1-9]\d*)$/;
-
-function short(text) {
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
-}
 
 function keyText(key) {
   return INDEX.test(String(key)) ? `[${String(key)}]` : `.${String(key)}`;

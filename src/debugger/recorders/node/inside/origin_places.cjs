@@ -66,6 +66,11 @@ function textOf(node, act) {
   return own.replace(/\s+/g, ' ').slice(0, STATEMENT);
 }
 
+// A text that a sentence of the answer has within it.
+function short(text) {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
 function calleeName(node) {
   const { callee } = node;
   if (callee?.type === 'MemberExpression') return callee.computed ? null : callee.property.name;
@@ -126,5 +131,5 @@ function droppedPromise(act) {
 
 module.exports = {
   argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, functionName, isCallbackOf,
-  isFunction, makeFrame, makeStack, textOf,
+  isFunction, makeFrame, makeStack, short, textOf,
 };
