@@ -1,14 +1,12 @@
 // Follows a value back through the trace, link by link.
 'use strict';
-const { types } = require('util');
-const { trace, NONE, isObject, targetOf } = require('./origin_trace.cjs');
+const { trace, NONE, isObject } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
 const passed = require('./origin_passed.cjs');
-const removals = require('./origin_removals.cjs');
+const properties = require('./origin_properties.cjs');
 const { rootOf } = require('./origin_calls.cjs');
-const bytes = require('./origin_bytes.cjs');
 const texts = require('./origin_texts.cjs');
 const { partNode } = require('./origin_departures.cjs');
 const { listWrites } = require('./origin_history.cjs');
@@ -308,49 +306,13 @@ class Chain {
     return this.property(object, key, time, text);
   }
 
-  // The last write of a property before a time, or the literal that made it.
   property(object, key, time, text) {
-    if (types.isProxy(object)) return this.proxied(object, key, time, text);
-    const exported = types.isModuleNamespaceObject(object) ? values.findExported(object, key) : null;
-    const assigned = lastBefore(exported?.events, time);
-    if (assigned) return this.writtenVariable(text, assigned, exported);
-    const length = key === 'length' && Array.isArray(object) ? iterables.followLength(this, object, time, text) : undefined;
-    if (length !== undefined) return length;
-    const read = this.node === this.whole ? this.value : NONE;
-    const inBuffer = bytes.followElementBytes(this, object, key, time, text, read);
-    if (inBuffer !== undefined) return inBuffer;
-    const events = trace.properties.get(object);
-    const event = lastBefore(events?.get(key), time);
-    const removal = { time, since: event?.time ?? 0, text };
-    const removed = this.isOther(undefined) ? undefined : removals.followRemoved(this, object, key, removal);
-    if (removed !== undefined) return removed;
-    if (event && event.value !== NONE) {
-      const isLast = events.get(key).at(-1) === event;
-      const known = isLast && !events.has('*') ? values.readOwn(object, key) : null;
-      // Code that is not rewritten has written it since.
-      if (known && 'value' in known && !Object.is(known.value, event.value)) {
-        this.link('written', `${text} written, and changed since by a library`, event.site.node, event.act, { value: event.value });
-        return this.end('not followed', `a library's call changed ${text} later to ${formatValue(known.value)}${this.foreignCode()}`);
-      }
-      return this.writtenProperty(object, text, key, event, events);
-    }
-    const moved = lastBefore(events?.get('*'), time);
-    if (moved) {
-      this.link('written', `${text} moved by ${moved.moves}`, moved.site.node, moved.act);
-      return this.end('not followed', `${moved.moves} moves elements`);
-    }
-    const literal = values.literalProperty(object, key);
-    const now = events?.has(key) ? NONE : values.readOwn(object, key)?.value;
-    if (literal) return this.literalValue(literal, key, text, now);
-    const holder = values.inheritedFrom(object, key);
-    if (holder && (trace.properties.has(holder) || trace.births.has(holder))) {
-      return this.property(holder, key, time, `${text}, inherited,`);
-    }
-    const getter = values.readOwn(object, key)?.getter;
-    const isOwn = getter && !Function.prototype.toString.call(getter).includes('[native code]');
-    if (isOwn) return this.readGetter(object, key, getter, text);
-    const made = collections.followMade(this, object, key, time, text);
-    return made === undefined ? this.unwritten(object, key, time, text) : made;
+    return properties.followProperty(this, object, key, time, text);
+  }
+
+  // What a write of a property read.
+  afterWrite(event) {
+    return properties.followWrite(this, event);
   }
 
   // Whether a value is not the one that was read: another write came between, which was not seen.
@@ -370,150 +332,6 @@ class Chain {
     if (!call) return '';
     const { node } = call.site;
     return `; what ${short(textOf(node, call.act))} at ${describePlace(node, call.act)} ran is not recorded`;
-  }
-
-  writtenProperty(object, text, key, last, events) {
-    const event = this.findAppended(events.get(key) ?? [], last);
-    if (event.site.node.operator === 'delete' && !this.isOther(event.value)) {
-      this.link('written', `${text} deleted${argumentsOf(event.act)}`, event.site.node, event.act, { value: undefined });
-      return this.end('not followed', `${text} was deleted at ${describePlace(event.site.node, event.act)}`);
-    }
-    if (this.isOther(event.value)) return this.otherRead(text, event.value, event.site.node, event.act);
-    const before = (events.get(key) ?? []).filter((one) => one.time < event.time);
-    const more = { value: event.value };
-    const old = before.length ? before.at(-1).value : values.valueBefore(object, key);
-    if (old !== NONE) more.old = old;
-    const by = event.site.method ? ` by ${event.site.method}` : '';
-    if (event.origin !== undefined) {
-      this.link('written', `${text} moved by ${event.moves}, from [${event.origin}]`, event.site.node, event.act, more);
-      return this.propertyOfValue(object, event.origin, event.time, `[${event.origin}] before`);
-    }
-    const count = before.length ? `, write ${before.length + 1}` : '';
-    const how = by || argumentsOf(event.act);
-    this.link('written', `${text} written${how}${count}`, event.site.node, event.act, more);
-    if (event.isConverted) this.whole = null;
-    this.noteIgnored(object, key, event.time);
-    // Nothing was put there at first, and the value came after it was read.
-    const isEmpty = (event.value === undefined || event.value === null) && event.value === this.hit.value;
-    const later = isEmpty ? events.get(key).find((one) => one.time > this.hit.time && one.value !== event.value) : null;
-    return later ? this.laterWrite(text, later) : this.afterWrite(event);
-  }
-
-  // What a write of a property read: the right side, or the key if the value is a constant.
-  afterWrite(event) {
-    const { site, act, time } = event;
-    if (event.from) return this.property(event.from, String(event.key), time, String(event.key));
-    if (event.arg !== undefined) {
-      const { arguments: given } = site.node;
-      const isPlain = !given.slice(0, event.arg + 1).some((one) => one.type === 'SpreadElement');
-      const began = act.calls?.get(site.number)?.at(-1)?.began ?? time;
-      return isPlain && given[event.arg]
-        ? { node: given[event.arg], act, time }
-        : { node: given.find((one) => one.type === 'SpreadElement')?.argument ?? site.node, act, time: began };
-    }
-    const next = this.rightSide(site, event);
-    const isConstant = next && site.keyNode && (next.node.type === 'Literal' || next.node.name === 'undefined' || next.node.type === 'UpdateExpression');
-    const { keyNode } = site;
-    if (isConstant && keyNode && keyNode.type !== 'Literal') {
-      const key = { text: textOf(keyNode, act), value: formatValue(valueOf(keyNode, act, time)), is_followed: true };
-      this.links.at(-1).operands = [key];
-      return { node: keyNode, act, time };
-    }
-    return next;
-  }
-
-  literalValue({ birth, node, property, spread, inner }, key, text, now) {
-    if (spread) {
-      this.link('loaded', `${text} copied by a spread`, node, birth.act);
-      const from = short(textOf(node.argument, birth.act));
-      const item = { value: now, time: birth.time, text: from };
-      const given = inner === undefined ? undefined : iterables.followItem(this, spread, inner, item);
-      if (given !== undefined) return given;
-      if (inner !== undefined && !Array.isArray(spread)) return { node: node.argument, act: birth.act, time: birth.time };
-      const part = inner === undefined ? `${from}.${key}` : `${from}[${inner}]`;
-      return this.property(spread, inner ?? key, birth.time, part);
-    }
-    const value = valueOf(node, birth.act, birth.time);
-    if (this.isOther(value)) return this.otherRead(text, value, node, birth.act);
-    const more = value === NONE ? {} : { value };
-    const how = `set in the literal that made the object${argumentsOf(birth.act)}`;
-    this.link('written', `${text} ${how}`, property ?? node, birth.act, more);
-    if (property) this.noteIgnored(birth.object, key, birth.time);
-    return { node, act: birth.act, time: birth.time };
-  }
-
-  // Writes that a frozen object or a property that is only read did not take.
-  noteIgnored(object, key, time) {
-    const ignored = trace.ignored.get(object)?.get(key)?.findLast((one) => one.time > time && one.time < this.hit.time);
-    if (!ignored) return;
-    const where = describePlace(ignored.site.node, ignored.act);
-    this.links.at(-1).details.push(`a write of ${formatValue(ignored.value)} at ${where} was ignored: the object does not take it`);
-  }
-
-  unwritten(object, key, time, text) {
-    const known = values.readOwn(object, key);
-    if (known?.getter) return this.readGetter(object, key, known.getter, text);
-    const later = trace.properties.get(object)?.get(key)?.find((one) => one.time > time);
-    if (later) return this.laterWrite(text, later);
-    const made = known && this.member ? collections.followWhole(this, this.member, text) : undefined;
-    if (made !== undefined) return made;
-    if (known) return this.end('not followed', `${text} was set by a library, or before its own code ran${this.foreignCode()}`);
-    const asked = known ? null : this.askedKey(object, key, text);
-    if (asked) return asked;
-    const birth = trace.births.get(object);
-    if (birth?.call && !birth.call.child) {
-      return this.end('not followed', `${text} is not among what was recorded of ${short(textOf(birth.site.node, birth.act))}`);
-    }
-    if (birth) this.link('allocated', `the object of ${text} made, without it`, birth.site.node, birth.act);
-    return this.end('not followed', `${text} was never written in this run`);
-  }
-
-  // The key under which an object has nothing, if it is computed: that may be the wrong one.
-  askedKey(object, key, text) {
-    const { node, act, time } = this.member ?? {};
-    if (!node?.computed || node.property.type === 'Literal') return null;
-    const has = Array.isArray(object) ? `index ${key} in an array of ${object.length}` : `no property ${formatValue(key)}`;
-    const link = this.link('computed', `${text}: ${has}`, node, act, { value: undefined });
-    const birth = trace.births.get(object);
-    if (birth) link.details.push(`the object was made at ${describePlace(birth.site.node, birth.act)}`);
-    link.operands = [{ text: textOf(node.property, act), value: formatValue(valueOf(node.property, act, time)), is_followed: true }];
-    return { node: node.property, act, time };
-  }
-
-  // A Proxy without a trap has the properties of its target.
-  proxied(proxy, key, time, text) {
-    const target = targetOf(proxy, 'get');
-    if (target) return this.property(target, key, time, text);
-    return this.readAgain(() => proxy[key], `${text} returned by the trap of its Proxy`, `${text} is read through a Proxy`);
-  }
-
-  readGetter(object, key, getter, text) {
-    return this.readAgain(() => getter.call(object), `${text} returned by its getter`, `${text} is computed by a getter`);
-  }
-
-  // A getter is run again, now: it reads what its object has by now.
-  readAgain(read, how, otherwise) {
-    const before = trace.activations;
-    let made = null;
-    const kept = trace.current;
-    trace.watch = (act) => { made ??= act; };
-    trace.current = null;
-    try {
-      read();
-    } catch {
-      made = null;
-    }
-    trace.watch = null;
-    trace.current = kept;
-    if (!made || trace.activations === before || !made.result) {
-      return this.end('not followed', otherwise);
-    }
-    const { site, value, time } = made.result;
-    if (!isObject(value) && this.isOther(value)) {
-      return this.end('not followed', `${otherwise}, and is ${formatValue(value)} by now`);
-    }
-    this.link('returned', how, site.node, made, { value, certainty: 'inferred' });
-    return { node: site.rhs ?? site.node.argument, act: made, time };
   }
 
   // A write that came after the value was read, and the call that nobody waited for.
