@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
@@ -166,6 +167,7 @@ async def _collect_stops(
                 return found.at_the_end(run, over), over, []
             stop = child
         if await found.add_stop(run, stop):
+            _prepare_tracer(question)
             is_full = len(found.seen) == _SEEN_MAX
             if (
                 question.keep
@@ -188,6 +190,13 @@ async def _collect_stops(
         f"it stopped {_RESUMED_MAX:,} times, and never for a crash",
         hint="debugger start PROGRAM shows for what it stops",
     )
+
+
+def _prepare_tracer(question: QuestionRun) -> None:
+    """Start the debugger of further runs, while this one comes to its end."""
+    if question.tracer is not None:
+        with suppress(DebuggerError):  # then the crash is explained without further runs
+            question.tracer.prepare()
 
 
 def _no_crash_in_it(target: LaunchTarget | AttachTarget) -> DebuggerError:

@@ -6,7 +6,8 @@ import asyncio
 import logging
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import msgspec
@@ -29,6 +30,7 @@ from debugger.questions.why import (
     stack_origin,
     statement_origin,
     trace_dispatch,
+    traced_run,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.statement_origin import OriginKind
@@ -65,6 +67,17 @@ _REASONS = {
     ChainEnd.LOST: "another run did not come to the same place",
     ChainEnd.BOUND: "as far as it was followed",
 }
+
+
+@asynccontextmanager
+async def serve_crash(call: CommandCall, question: QuestionRun) -> AsyncIterator[QuestionRun]:
+    """Yield the question with a debugger for the further runs of a compiled program's crash."""
+    is_native = question.language not in _OTHERS and question.language != "java"
+    if is_native and not question.keep and not _is_python(question):
+        async with traced_run.serve_traces(call, question) as served:
+            yield served
+    else:
+        yield question
 
 
 async def add_origin(
