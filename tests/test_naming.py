@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 340,
     "backends": 1205,
-    "backends/adapters": 12796,
+    "backends/adapters": 12818,
     "backends/dap": 4616,
     "backends/expressions": 1161,
     "backends/inprocess": 11272,
@@ -267,7 +267,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/adapter_suite": 486,
     "questions/back": 763,
     "questions/calls": 757,
-    "questions/crash": 3196,
+    "questions/crash": 3237,
     "questions/diff": 1010,
     "questions/group": 4801,
     "questions/hang": 3931,

@@ -41,6 +41,83 @@ def test_of_several_accesses_the_one_near_the_address_is_the_cause() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("statement", "values", "address", "culprit"),
+    [
+        (
+            "x = a.next->items[0];",
+            {"a": "{next:0x7fff0000004d}", "a.next": "0x7fff0000004d"},
+            0x7FFF0000004D,
+            "a.next",
+        ),
+        (
+            "show(*r.count);",
+            {"r": "{count:0x55550032342d}", "r.count": "0x55550032342d"},
+            0x55550032342D,
+            "r.count",
+        ),
+        (
+            "puts(x->u.text);",
+            {"x": "0x7fffffffe670", "x->u": "{text:0x4d2}", "x->u.text": "0x4d2"},
+            0x4D2,
+            "x->u.text",
+        ),
+    ],
+)  # fmt: skip
+def test_of_a_struct_the_member_is_followed_that_is_the_wrong_pointer(
+    statement: str, values: dict[str, str], address: int, culprit: str
+) -> None:
+    read = parse_reads(statement)
+    facts = CrashFacts(
+        "work",
+        signal="SIGSEGV",
+        address=address,
+        address_kind="unmapped",
+        accesses=read.accesses,
+        operands=read.operands,
+        values=values,
+    )
+    assert explain_crash(facts).culprit == culprit
+
+
+@pytest.mark.parametrize(
+    ("statement", "raised", "values", "text", "culprit"),
+    [
+        (
+            "return c.port.value();", ("std::bad_optional_access", "bad optional access"), {},
+            "empty: c.port, its value is read (bad_optional_access)", "c.port",
+        ),
+        (
+            "b->on_click(b->id);", ("std::bad_function_call", "bad_function_call"), {"b->id": "3"},
+            "empty: b->on_click, it is called (bad_function_call)", "b->on_click",
+        ),
+        (
+            "return prices.at(k);", ("std::out_of_range", "map::at"), {"k": '0x7ffd "plum"'},
+            'key k="plum" is not in prices (out_of_range)', "k",
+        ),
+        (
+            'return prices.at("plum");', ("std::out_of_range", "_Map_base::at"), {},
+            "the key is not in prices (out_of_range)", "",
+        ),
+    ],
+)  # fmt: skip
+def test_an_object_of_cpp_is_named_that_its_exception_does_not_name(
+    statement: str, raised: tuple[str, str], values: dict[str, str], text: str, culprit: str
+) -> None:
+    read = parse_reads(statement)
+    facts = CrashFacts(
+        "",
+        exception=raised[0],
+        message=raised[1],
+        accesses=read.accesses,
+        operands=read.operands,
+        called=read.called,
+        values=values,
+    )
+    found = explain_crash(facts)
+    assert (found.text, found.culprit) == (text, culprit)
+
+
 def test_a_pointer_that_is_no_address_is_found_without_the_address() -> None:
     kind, text = cause_text(
         "return a->x + b->x;",
