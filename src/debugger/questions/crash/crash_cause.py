@@ -36,6 +36,10 @@ _ABORTS = re.compile(
 # What libstdc++ and libc++ say of a key that `at` does not find.
 _MAP_AT = re.compile(r"(?:\w*map|_Map_base)::at\b")
 _ADDRESS = re.compile(r"^0x[0-9a-f]+ (?=\")")
+_BORROWED = re.compile(r"\A(?:RefCell )?already (?:mutably )?borrowed\b")  # Rust's
+_UNWRAPPED_VALUE = re.compile(
+    r"called `\w+::unwrap(?:_err)?\(\)` on an? `(?P<on>\w+)` value(?:: (?P<value>.+))?", re.DOTALL
+)
 # Zig's runtime; its report goes on with source lines.
 _PANIC = re.compile(r"(?:thread \d+ )?panic: (.+)")
 # The object of a method, through which C++ reads members that are written without it.
@@ -66,6 +70,8 @@ class Cause(Struct, frozen=True):
     culprit: str = ""
     # What a failed check compared it with, if that is no constant.
     compared_with: str = ""
+    # Its value where the message alone tells it, as of a call's result.
+    culprit_value: str = ""
 
 
 class CrashFacts(Struct, frozen=True):
@@ -119,6 +125,7 @@ def explain_crash(facts: CrashFacts) -> Cause:
     found = (
         _sanitizer_cause(facts)
         or _recursion_cause(facts)
+        or _borrowed_cause(facts)
         or _unwrapped_call_cause(facts)
         or _nothing_call_cause(facts)
         or _empty_object_cause(facts)
@@ -272,9 +279,30 @@ def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
     found = explain_exception("panic", facts.message, (), (), {})
     by = f", returned by {facts.nothing_call}" if facts.nothing_call.endswith(")") else ""
     text = f"{found.text}{by}"
-    culprit = find_lookup_key(facts.nothing_call) or facts.nothing_call
+    key = find_lookup_key(facts.nothing_call)
+    given = _UNWRAPPED_VALUE.search(facts.message) if not key else None
+    value = ""
+    if given is not None:
+        inner = " ".join((given["value"] or "").split())
+        value = f"{given['on']}({inner})" if inner else given["on"]
     names = [one for one in facts.operands if one not in {"self", *facts.called}]
-    return Cause(found.kind, with_values(text, facts, names[:_UNWRAPPED_MAX]), culprit=culprit)
+    return Cause(
+        found.kind,
+        with_values(text, facts, names[:_UNWRAPPED_MAX]),
+        culprit=key or facts.nothing_call,
+        culprit_value=clip_text(value, _VALUE_MAX),
+    )
+
+
+def _borrowed_cause(facts: CrashFacts) -> Cause | None:
+    """Name the cell of Rust that is borrowed already: its flag was set by the first borrow."""
+    if not facts.is_panic or not _BORROWED.search(facts.message):
+        return None
+    cells = {one.base for one in facts.accesses if one.inner in {"borrow", "borrow_mut"}}
+    if len(cells) != 1:
+        return None
+    (cell,) = cells
+    return Cause("panic", f"panic: {facts.message.strip()}: {cell}", culprit=f"{cell}.borrow")
 
 
 def _nothing_call_cause(facts: CrashFacts) -> Cause | None:

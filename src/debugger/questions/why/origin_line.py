@@ -60,6 +60,7 @@ _FACTS_MAX = 2
 _SHOWN = 2  # origins of one answer
 _GRACE_S = 2.0  # seconds for the end of a run
 _FAULT = "following it failed by a fault of the debugger; debugger daemon logs shows it"
+_UNREAD = "(not read)"  # a chain's value that lay in registers
 _UNSEEN_WRITE = "something that was not seen wrote"
 _ABSENT_PART = re.compile(r"\Athe zero value: .* gives no (?P<part>\S+)\Z", re.DOTALL)
 _REASONS = {
@@ -468,7 +469,7 @@ def summarise_chain(found: Why, origin: ValueOrigin, *, is_recorded: bool = True
         origin,
         expression=origin.expression if is_part else found.expression,
         part=found.expression.removeprefix(origin.expression) if found.other is not None else "",
-        value=found.value if found.value is not None else origin.value,
+        value=origin.value if found.value in {None, _UNREAD} and origin.value else found.value,
         text=_link_text(last, found) if is_end else last.text,
         certainty=certainty.value,
         frame=last.frame,

@@ -357,22 +357,24 @@ async def serve_traces(call: CommandCall, question: QuestionRun) -> AsyncIterato
         located = select_backend.find_scripted_debugger(call.env, call.config.adapters)
         return located, _debugger_environment(call, folder, str(target.program))
 
-    try:
-        async with asyncio.TaskGroup() as tasks:
-            server = TraceServer(
-                tasks,
-                call.scratch_root,
-                question.patience.interrupted,
-                build_command,
-                stdin=stdin,
-                shown=(str(target.program), *target.args),
-            )
-            try:
-                yield replace(question, tracer=server)
-            finally:
-                await server.end()
-    except* DebuggerError as errors:
-        raise errors.exceptions[0] from None
+    failure: Exception | None = None
+    async with asyncio.TaskGroup() as tasks:
+        server = TraceServer(
+            tasks,
+            call.scratch_root,
+            question.patience.interrupted,
+            build_command,
+            stdin=stdin,
+            shown=(str(target.program), *target.args),
+        )
+        try:
+            yield replace(question, tracer=server)
+        except Exception as error:  # noqa: BLE001 - raised below, with no group around it
+            failure = error
+        finally:
+            await server.end()
+    if failure is not None:
+        raise failure
 
 
 async def _run_debugger(

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from debugger.model.answers import VariableView
 from debugger.model.statement import parse_reads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, explain_crash, is_null, is_zero
+from debugger.questions.crash.crash_question import explain_typed_nil
 
 
 def cause_text(statement: str, **facts: Any) -> tuple[str, str]:
@@ -417,3 +419,68 @@ def test_an_overflow_of_rust_names_the_numbers_and_follows_the_greatest() -> Non
     text = "panic: attempt to subtract with overflow with off=3900 sum=1950"
     assert found.text == f"{text}, in invoice"
     assert found.culprit == "off"
+
+
+@pytest.mark.parametrize(
+    ("statement", "message", "text", "culprit", "value"),
+    [
+        (
+            "self.log(self.total.borrow());", "RefCell already mutably borrowed",
+            "panic: RefCell already mutably borrowed: self.total", "self.total.borrow", "",
+        ),
+        (
+            "find(v).unwrap();", "called `Option::unwrap()` on a `None` value",
+            "unwrap() of None, returned by find(v)", "find(v)", "None",
+        ),
+        (
+            "find(v).unwrap();", "called `Result::unwrap()` on an `Err` value: Bad(3)",
+            "unwrap() of Err: Bad(3), returned by find(v)", "find(v)", "Err(Bad(3))",
+        ),
+    ],
+)  # fmt: skip
+def test_a_panic_of_rust_names_the_cell_or_the_value_that_it_is_about(
+    statement: str, message: str, text: str, culprit: str, value: str
+) -> None:
+    read = parse_reads(statement)
+    facts = CrashFacts(
+        "",
+        exception="panic",
+        message=message,
+        accesses=read.accesses,
+        called=read.called,
+        nothing_call="find(v)" if "find" in statement else "",
+        is_panic=True,
+    )
+    found = explain_crash(facts)
+    assert (found.text, found.culprit, found.culprit_value) == (text, culprit, value)
+
+
+def test_a_nil_map_inside_of_a_map_of_go_is_named() -> None:
+    kind, text = cause_text(
+        "c.rates[from][to] = r",
+        exception="plainError",
+        message="assignment to entry in nil map",
+        values={"c": "{…}", "c.rates": 'map["eur": […]]', "from": '"chf"', "to": '"usd"'},
+    )
+    assert kind == "nil_map"
+    assert text.startswith(
+        "write to a nil map: c.rates[from][to] is set, c.rates[from] is nil with to="
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "notes"),
+    [
+        (
+            "error(*main.MyErr) nil",
+            ["err is an interface that holds a nil *main.MyErr: err != nil"],
+        ),
+        ("error nil", []),
+        ("*main.MyErr nil", []),
+        ("error(*main.MyErr) *{code: 4}", []),
+    ],
+)
+def test_an_interface_of_go_that_holds_a_nil_pointer_is_explained(
+    value: str, notes: list[str]
+) -> None:
+    assert explain_typed_nil([VariableView("err", value)]) == notes
