@@ -193,6 +193,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "debugger.model",
         "debugger.output",
         "debugger.paths",
+        "debugger.recorders.trace_server",
         "debugger.session",
         "debugger.symbols",
         "debugger.system",

@@ -420,6 +420,32 @@ def test_an_assignment_of_the_value_that_a_local_has_already_is_no_older_one(
     assert answer["ended"] == "input"
 
 
+def test_what_sprintf_wrote_past_its_array_is_named_with_the_array(
+    cli: Callable[..., Any],
+) -> None:
+    answer = _why(cli, "formatted.c", "record.count", "crash")
+    link = answer["links"][0]
+    assert link["frame"]["line"] == find_marker("why/formatted.c", "format")
+    beyond = "it writes past the end of record->name (8 bytes), 0 bytes beyond it"
+    assert beyond in link["details"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expression", "marker", "function"),
+    [
+        ((), "config.port", "reset", "std::optional::reset"),
+        (("check",), "config.checked", "made", "Config::Config"),
+    ],
+)
+def test_an_empty_object_of_cpp_is_followed_to_what_emptied_or_made_it(
+    cli: Callable[..., Any], words: tuple[str, ...], expression: str, marker: str, function: str
+) -> None:
+    answer = _why(cli, "emptied.cpp", expression, "crash", *words)
+    link = answer["links"][0]
+    assert link["frame"]["line"] == find_marker("why/emptied.cpp", marker)
+    assert function in link["text"]
+
+
 def test_an_item_of_a_vector_that_has_grown_is_followed_to_the_line_that_put_it_in(
     cli: Callable[..., Any],
 ) -> None:

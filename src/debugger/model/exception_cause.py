@@ -214,7 +214,11 @@ def _explain_key(
     if text == _NO_ENTRY:
         return _explain_rust_key(accesses, values)
     if "assignment to entry in nil map" in text:
-        set_ = next((one for one in accesses if one.how == "[]" and _is_nothing(one, values)), None)
+        sets = [one for one in accesses if one.how == "[]"]
+        # A map of maps gives nil for a key that it does not have, which delve does not read.
+        nested = [one for one in sets if one.base.endswith("]") and one.base not in values]
+        set_ = next((one for one in sets if _is_nothing(one, values)), None)
+        set_ = set_ or (nested[0] if len(nested) == 1 else None)
         what = f": {set_.whole} is set, {set_.base} is nil" if set_ is not None else ""
         by = (set_.inner,) if set_ is not None and not _is_literal(set_.inner) else ()
         culprit = set_.base if set_ is not None else ""

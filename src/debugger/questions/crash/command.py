@@ -104,15 +104,42 @@ async def _explain_group_crash(
 async def _explain_crash(
     call: CommandCall, requested: QuestionOptions, *, raised: bool, no_why: bool
 ) -> Crash:
-    import asyncio
-
-    from debugger.questions.crash import crash_question, crash_stops
-    from debugger.questions.crash.reported_crash import may_be_of_started
+    from debugger.questions.crash import crash_stops
     from debugger.questions.runner.evidence_store import files_of
     from debugger.questions.runner.question_build import build_question, keep_evidence
+    from debugger.questions.why.origin_line import serve_crash
+
+    built = await build_question(call, requested, crash_stops.crash_breakpoints)
+    if no_why:
+        answer = await _find_crash_of_command(call, requested, built, raised=raised, no_why=True)
+    else:
+        async with serve_crash(call, built) as asking:
+            answer = await _find_crash_of_command(
+                call, requested, asking, raised=raised, no_why=False
+            )
+    frames = [answer.frame, *(one.frame for one in answer.callers)]
+    summary = answer.cause or answer.outcome
+    own = [*(["--raised"] if raised else []), *(["--no-why"] if no_why else [])]
+    return keep_evidence(
+        call, requested.repeat_command(own), answer, summary=summary, files=files_of(frames)
+    )
+
+
+async def _find_crash_of_command(
+    call: CommandCall,
+    requested: QuestionOptions,
+    asking: QuestionRun,
+    *,
+    raised: bool,
+    no_why: bool,
+) -> Crash:
+    """Find the crash, and the origin of its value unless it is not wished for."""
+    import asyncio
+
+    from debugger.questions.crash import crash_question
+    from debugger.questions.crash.reported_crash import may_be_of_started
     from debugger.questions.why.origin_line import add_origin
 
-    asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
     answer = await crash_question.find_crash(asking, takes_raised=raised)
     is_started = False
@@ -127,12 +154,7 @@ async def _explain_crash(
         answer = msgspec.structs.replace(answer, why=None, why_compared=None)
     else:
         answer = await add_origin(call, asking, requested, answer, took_s)
-    frames = [answer.frame, *(one.frame for one in answer.callers)]
-    summary = answer.cause or answer.outcome
-    own = [*(["--raised"] if raised else []), *(["--no-why"] if no_why else [])]
-    return keep_evidence(
-        call, requested.repeat_command(own), answer, summary=summary, files=files_of(frames)
-    )
+    return answer
 
 
 def _with_test_note(answer: Crash, words: tuple[str, ...]) -> Crash:

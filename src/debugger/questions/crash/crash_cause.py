@@ -33,6 +33,13 @@ _ABORTS = re.compile(
     r"\*\*\* |terminate called|pure virtual method|fatal error|malloc: |corrupted size|"
     r"munmap_chunk|stack smashing)"
 )
+# What libstdc++ and libc++ say of a key that `at` does not find.
+_MAP_AT = re.compile(r"(?:\w*map|_Map_base)::at\b")
+_ADDRESS = re.compile(r"^0x[0-9a-f]+ (?=\")")
+_BORROWED = re.compile(r"\A(?:RefCell )?already (?:mutably )?borrowed\b")  # Rust's
+_UNWRAPPED_VALUE = re.compile(
+    r"called `\w+::unwrap(?:_err)?\(\)` on an? `(?P<on>\w+)` value(?:: (?P<value>.+))?", re.DOTALL
+)
 # Zig's runtime; its report goes on with source lines.
 _PANIC = re.compile(r"(?:thread \d+ )?panic: (.+)")
 # The object of a method, through which C++ reads members that are written without it.
@@ -63,6 +70,8 @@ class Cause(Struct, frozen=True):
     culprit: str = ""
     # What a failed check compared it with, if that is no constant.
     compared_with: str = ""
+    # Its value where the message alone tells it, as of a call's result.
+    culprit_value: str = ""
 
 
 class CrashFacts(Struct, frozen=True):
@@ -116,8 +125,11 @@ def explain_crash(facts: CrashFacts) -> Cause:
     found = (
         _sanitizer_cause(facts)
         or _recursion_cause(facts)
+        or _borrowed_cause(facts)
         or _unwrapped_call_cause(facts)
         or _nothing_call_cause(facts)
+        or _empty_object_cause(facts)
+        or _missing_key_cause(facts)
         or _exception_cause(facts)
         or _abort_cause(facts)
         or _signal_cause(facts)
@@ -230,6 +242,36 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
     )
 
 
+def _empty_object_cause(facts: CrashFacts) -> Cause | None:
+    """Name the object of C++ that an exception of the standard library says is empty."""
+    short = short_type(facts.exception or "")
+    found: Sequence[str] = ()
+    if short == "bad_optional_access":
+        found = [one.base for one in facts.accesses if one.inner == "value"]
+    elif short == "bad_function_call":
+        own = re.split(r"::|\(", facts.function.partition("(")[0])[-1]
+        found = [one for one in facts.called if one != own]  # a definition of one line
+    if len(set(found)) != 1:
+        return None
+    use = "its value is read" if short == "bad_optional_access" else "it is called"
+    return Cause("nothing", f"empty: {found[0]}, {use} ({short})", culprit=found[0])
+
+
+def _missing_key_cause(facts: CrashFacts) -> Cause | None:
+    """Name the key that `at` of a map of C++ did not find: the exception does not."""
+    if short_type(facts.exception or "") != "out_of_range" or not _MAP_AT.match(facts.message):
+        return None
+    maps = [one.base for one in facts.accesses if one.inner == "at"]
+    keys = [one for one in facts.operands if one not in maps and one in facts.values]
+    if len(maps) != 1:
+        return None
+    key = keys[0] if len(keys) == 1 else ""
+    # A reference is shown with its address.
+    value = clip_text(_ADDRESS.sub("", facts.values.get(key, "")), _VALUE_MAX)
+    shown = f"key {key}={value}" if key else "the key"
+    return Cause("missing_key", f"{shown} is not in {maps[0]} (out_of_range)", culprit=key)
+
+
 def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
     """Say of a panic of Rust which call or variable gave the value that it is about."""
     if not facts.is_panic or not facts.nothing_call:
@@ -237,9 +279,30 @@ def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
     found = explain_exception("panic", facts.message, (), (), {})
     by = f", returned by {facts.nothing_call}" if facts.nothing_call.endswith(")") else ""
     text = f"{found.text}{by}"
-    culprit = find_lookup_key(facts.nothing_call) or facts.nothing_call
+    key = find_lookup_key(facts.nothing_call)
+    given = _UNWRAPPED_VALUE.search(facts.message) if not key else None
+    value = ""
+    if given is not None:
+        inner = " ".join((given["value"] or "").split())
+        value = f"{given['on']}({inner})" if inner else given["on"]
     names = [one for one in facts.operands if one not in {"self", *facts.called}]
-    return Cause(found.kind, with_values(text, facts, names[:_UNWRAPPED_MAX]), culprit=culprit)
+    return Cause(
+        found.kind,
+        with_values(text, facts, names[:_UNWRAPPED_MAX]),
+        culprit=key or facts.nothing_call,
+        culprit_value=clip_text(value, _VALUE_MAX),
+    )
+
+
+def _borrowed_cause(facts: CrashFacts) -> Cause | None:
+    """Name the cell of Rust that is borrowed already: its flag was set by the first borrow."""
+    if not facts.is_panic or not _BORROWED.search(facts.message):
+        return None
+    cells = {one.base for one in facts.accesses if one.inner in {"borrow", "borrow_mut"}}
+    if len(cells) != 1:
+        return None
+    (cell,) = cells
+    return Cause("panic", f"panic: {facts.message.strip()}: {cell}", culprit=f"{cell}.borrow")
 
 
 def _nothing_call_cause(facts: CrashFacts) -> Cause | None:
@@ -326,7 +389,7 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         return Cause("signal", f"{facts.signal}, {facts.address_words}: no fault of memory")
     if facts.address_kind == "not_executable":
         return _jump_cause(facts)
-    through = [one for one in facts.accesses if one.how in {"->", "[]", "*", "."}]
+    through = _pointer_accesses(facts)
     null = next((one for one in through if is_null(facts.values.get(one.base, ""))), None)
     low = facts.address is not None and facts.address < _NEAR
     if null is not None and (low or facts.address is None):
@@ -340,7 +403,8 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
         what = through[0].whole if len(through) == 1 else ""
         # One whose value the debugger does not know is not proved to be the one.
-        is_known = what and through[0].base in facts.values
+        name = _followed_part(through[0], facts) if what else ""
+        is_known = what and name in facts.values
         message = (
             f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
         )
@@ -351,7 +415,7 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         given = [one for one in facts.operands if is_given and is_null(facts.values.get(one, ""))]
         if len(given) == 1:
             text = f"null pointer: {format_values(facts, given)}"
-        name = given[0] if len(given) == 1 else through[0].base if is_known else ""
+        name = given[0] if len(given) == 1 else name if is_known else ""
         if facts.nothing_call and not name:
             text, name = f"{text}, perhaps what {facts.nothing_call} returned", facts.nothing_call
         return Cause("null_pointer", text, culprit=name)
@@ -369,6 +433,31 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         text = f"write to read-only memory: {culprit.whole}, {format_values(facts, names)}"
     text = f"{text}, {_location_text(facts)}"
     return Cause(kind, text, culprit=_wrong_part(culprit, facts))
+
+
+def _pointer_accesses(facts: CrashFacts) -> list[MemoryAccess]:
+    """Return the accesses that may go through a wrong pointer: of no member of a plain struct.
+
+    The last member of a statement may be a pointer that is given away: it stays.
+    """
+    through = [one for one in facts.accesses if one.how in {"->", "[]", "*", "."}]
+    bases = {one.base for one in through}
+    return [
+        one
+        for one in through
+        if not (one.how == "." and one.whole in bases and _is_struct(one.base, facts))
+    ]
+
+
+def _is_struct(name: str, facts: CrashFacts) -> bool:
+    """Return whether a value is a struct's own: a pointer's begins with an address."""
+    return facts.values.get(name, "").startswith("{")
+
+
+def _followed_part(access: MemoryAccess, facts: CrashFacts) -> str:
+    """Return what is wrong about an access: the member itself where its struct has no pointer."""
+    is_member = access.how == "." and _is_struct(access.base, facts)
+    return access.whole if is_member else access.base
 
 
 def _wrong_part(access: MemoryAccess, facts: CrashFacts) -> str:

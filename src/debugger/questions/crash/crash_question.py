@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import msgspec
@@ -59,6 +60,7 @@ COMPILED = (
     "debugger crash --adapter gdb -- CMD debugs the interpreter"
 )
 _EARLY = re.compile(r"Cannot access '([\w$]+)' before initialization")  # V8's message
+_TYPED_NIL = re.compile(r"[\w./]+\((\*[\w./]+)\) nil\Z")  # delve's text
 _EMPTY = "its input is empty: --stdin FILE gives it one"
 _LAST_RAISED = "before it ended this was raised, and caught as far as its output shows"
 _RUST_OVERFLOW = "has overflowed its stack"
@@ -166,6 +168,7 @@ async def _collect_stops(
                 return found.at_the_end(run, over), over, []
             stop = child
         if await found.add_stop(run, stop):
+            _prepare_tracer(question)
             is_full = len(found.seen) == _SEEN_MAX
             if (
                 question.keep
@@ -188,6 +191,13 @@ async def _collect_stops(
         f"it stopped {_RESUMED_MAX:,} times, and never for a crash",
         hint="debugger start PROGRAM shows for what it stops",
     )
+
+
+def _prepare_tracer(question: QuestionRun) -> None:
+    """Start the debugger of further runs, while this one comes to its end."""
+    if question.tracer is not None:
+        with suppress(DebuggerError):  # then the crash is explained without further runs
+            question.tracer.prepare()
 
 
 def _no_crash_in_it(target: LaunchTarget | AttachTarget) -> DebuggerError:
@@ -254,7 +264,7 @@ def build_crash_answer(
         usual_exit=usual_exit(run, exception.type if exception is not None else None),
         pointers=scene.pointers.views,
         pointers_omitted=scene.pointers.omitted,
-        why=_named_value(cause.culprit, facts, scene.element),
+        why=_named_value(cause.culprit, facts, scene.element, cause.culprit_value),
         why_compared=_named_value(cause.compared_with, facts, scene.element),
         notes=(*cause.notes, *scene.notes, *later_causes(crashes, chosen), *dict.fromkeys(notes)),
         session=run.kept.name if run.kept is not None else UNSET,
@@ -262,7 +272,7 @@ def build_crash_answer(
 
 
 def _named_value(
-    expression: str, facts: CrashFacts, element: tuple[str, str]
+    expression: str, facts: CrashFacts, element: tuple[str, str], value: str = ""
 ) -> ValueOrigin | None:
     """Return the value that a cause names, whose origin is not known yet.
 
@@ -273,7 +283,8 @@ def _named_value(
     variable, container = element
     rest = expression.removeprefix(variable)
     is_element = bool(variable) and expression.startswith(variable) and rest[:1] in {"", ".", "["}
-    return ValueOrigin(container + rest if is_element else expression, facts.values.get(expression))
+    known = value or facts.values.get(expression)
+    return ValueOrigin(container + rest if is_element else expression, known)
 
 
 def _without_repeated(crashes: Sequence[CrashStop]) -> Sequence[CrashStop]:
@@ -297,8 +308,20 @@ def _notes_of_output(run: RunningQuestion, crash: CrashStop, lines: Sequence[str
     frame = crash.scene.frame
     is_java = run.session.traits.runtime is Runtime.JAVA
     unlined = [_NO_LINES] if is_java and frame is not None and frame.line is None else []
-    early = _early_read(frame, facts)
+    scene = crash.scene
+    called = (one for each in scene.callers for one in each.values)
+    typed = explain_typed_nil([*scene.values, *scene.locals, *called])
+    early = [*_early_read(frame, facts), *typed]
     return [*notes, *early, *empty, *tasks, *typescript_notes(lines), *unlined]
+
+
+def explain_typed_nil(values: Sequence[answers.VariableView]) -> list[str]:
+    """Explain an interface of Go that holds a nil pointer: a comparison with nil is false."""
+    for one in values:
+        found = _TYPED_NIL.match(one.value)
+        if found is not None:
+            return [f"{one.name} is an interface that holds a nil {found[1]}: {one.name} != nil"]
+    return []
 
 
 def _early_read(frame: answers.FrameView | None, facts: CrashFacts) -> list[str]:

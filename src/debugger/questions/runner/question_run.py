@@ -18,6 +18,7 @@ from debugger.model.debugger_words import DebuggerTraits, Runtime
 from debugger.model.events import OutputStream, State
 from debugger.model.program import ResumeKind
 from debugger.model.text_filters import clip_text, without_colour
+from debugger.recorders.trace_server import TraceServer
 from debugger.session import process_tree, stepping, stop_report
 from debugger.session.session import MakeBackend, Session
 from debugger.session.session_list import SessionList
@@ -62,6 +63,8 @@ class QuestionRun:
     languages: tuple[str, ...] = ()  # those of the adapter
     # Called with the session before its program runs.
     on_created: Callable[[Session], object] | None = None
+    # The debugger that its traced runs share; none: each of them starts its own.
+    tracer: TraceServer | None = None
 
     @property
     def has_passing_thread_ids(self) -> bool:

@@ -19,7 +19,8 @@ _WORD = 8
 _BEYOND_MAX = 1 << 16  # bytes: farther away is another variable, not an overflow
 _SMALL_HEAP = 1 << 20  # bytes
 _DECLARATION_MAX = 80
-_FILLING = re.compile(r"\b(memset|bzero)\s*\(")
+# Functions of the C library whose first argument is what they write to, besides those that copy.
+_FILLING = re.compile(r"\b(memset|bzero|v?sn?printf|fgets|gets|fread)\s*\(")
 # Stands for the overlap of two blocks until their allocations are known.
 OVERLAP = "overlap"
 

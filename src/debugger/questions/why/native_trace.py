@@ -15,6 +15,7 @@ from debugger.questions.why import (
     register_locals,
     run_planning,
     statement_origin,
+    traced_run,
     unset_memory,
     write_choice,
 )
@@ -56,8 +57,8 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     #    the allocator writes), and the returns of the functions that are called.
     # 4. With randomization off, raw addresses are the same in each run; a run that does not come to
     #    the same event ends the chain.
-    trace = NativeTrace(call, question, request)
-    return await trace.find_origin()
+    async with traced_run.serve_traces(call, question) as served:
+        return await NativeTrace(call, served, request).find_origin()
 
 
 class NativeTrace(CompletedTrace):

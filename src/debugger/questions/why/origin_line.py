@@ -6,7 +6,8 @@ import asyncio
 import logging
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import msgspec
@@ -29,6 +30,7 @@ from debugger.questions.why import (
     stack_origin,
     statement_origin,
     trace_dispatch,
+    traced_run,
 )
 from debugger.questions.why.answer import ChainEnd, LinkCertainty, LinkKind, Why, WhyLink
 from debugger.questions.why.statement_origin import OriginKind
@@ -58,6 +60,7 @@ _FACTS_MAX = 2
 _SHOWN = 2  # origins of one answer
 _GRACE_S = 2.0  # seconds for the end of a run
 _FAULT = "following it failed by a fault of the debugger; debugger daemon logs shows it"
+_UNREAD = "(not read)"  # a chain's value that lay in registers
 _UNSEEN_WRITE = "something that was not seen wrote"
 _ABSENT_PART = re.compile(r"\Athe zero value: .* gives no (?P<part>\S+)\Z", re.DOTALL)
 _REASONS = {
@@ -65,6 +68,17 @@ _REASONS = {
     ChainEnd.LOST: "another run did not come to the same place",
     ChainEnd.BOUND: "as far as it was followed",
 }
+
+
+@asynccontextmanager
+async def serve_crash(call: CommandCall, question: QuestionRun) -> AsyncIterator[QuestionRun]:
+    """Yield the question with a debugger for the further runs of a compiled program's crash."""
+    is_native = question.language not in _OTHERS and question.language != "java"
+    if is_native and not question.keep and not _is_python(question):
+        async with traced_run.serve_traces(call, question) as served:
+            yield served
+    else:
+        yield question
 
 
 async def add_origin(
@@ -455,7 +469,7 @@ def summarise_chain(found: Why, origin: ValueOrigin, *, is_recorded: bool = True
         origin,
         expression=origin.expression if is_part else found.expression,
         part=found.expression.removeprefix(origin.expression) if found.other is not None else "",
-        value=found.value if found.value is not None else origin.value,
+        value=origin.value if found.value in {None, _UNREAD} and origin.value else found.value,
         text=_link_text(last, found) if is_end else last.text,
         certainty=certainty.value,
         frame=last.frame,

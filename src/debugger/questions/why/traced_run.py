@@ -6,7 +6,9 @@ import asyncio
 import re
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -17,7 +19,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.questions.runner.command_call import CommandCall, stdin_bytes
 from debugger.questions.runner.question_run import QuestionRun
-from debugger.recorders.recorded_process import CompletedRun, Unrecorded, record_run
+from debugger.recorders.trace_server import TraceServer
 
 _GRACE_S = 5.0  # seconds for gdb's own start and end
 _KEPT_VARIABLES = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR")
@@ -338,10 +340,47 @@ async def run_traced(
     return result
 
 
+@asynccontextmanager
+async def serve_traces(call: CommandCall, question: QuestionRun) -> AsyncIterator[QuestionRun]:
+    """Yield the question with a debugger that all its traced runs share, unless it has one.
+
+    Raises:
+        DebuggerError: What the body raises.
+    """
+    target = question.target
+    if question.tracer is not None or not isinstance(target, LaunchTarget):
+        yield question
+        return
+    stdin = await stdin_bytes(target)
+
+    def build_command(folder: Path) -> tuple[Sequence[str], Mapping[str, str]]:
+        located = select_backend.find_scripted_debugger(call.env, call.config.adapters)
+        return located, _debugger_environment(call, folder, str(target.program))
+
+    failure: Exception | None = None
+    async with asyncio.TaskGroup() as tasks:
+        server = TraceServer(
+            tasks,
+            call.scratch_root,
+            question.patience.interrupted,
+            build_command,
+            stdin=stdin,
+            shown=(str(target.program), *target.args),
+        )
+        try:
+            yield replace(question, tracer=server)
+        except Exception as error:  # noqa: BLE001 - raised below, with no group around it
+            failure = error
+        finally:
+            await server.end()
+    if failure is not None:
+        raise failure
+
+
 async def _run_debugger(
     call: CommandCall, question: QuestionRun, plan: TracePlan, *, seconds: float
 ) -> TraceResult | None:
-    """Return the result of one run of gdb; None if it ended without one."""
+    """Return the result of one run under gdb; None if that ended without one."""
     target = question.target
     assert isinstance(target, LaunchTarget)
     if re.search(r"[\x00-\x1f]", f"{target.program}{target.cwd}"):
@@ -350,26 +389,15 @@ async def _run_debugger(
             "a control character in the path of the program or of its folder",
             hint="debugger crash -- ./program runs it by another name",
         )
-    located = select_backend.find_scripted_debugger(call.env, call.config.adapters)
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="why-", dir=call.scratch_root))
     try:
-        result = folder / "result.json"
-        (folder / "plan.json").write_bytes(
-            msgspec.json.encode(_plan_data(target, plan, str(result), seconds))
-        )
-        ran = await record_run(
-            located,
-            Unrecorded(),
-            cwd="/",
-            env=_debugger_environment(call, folder),
-            stdin=await stdin_bytes(target),
-            timeout_s=seconds + _GRACE_S,
-            scratch_root=folder,
-            interrupted=question.patience.interrupted,
-            shown=(str(target.program), *target.args),
-        )
-        return await asyncio.to_thread(_read_result, result, ran)
+        result, planned = folder / "result.json", folder / "plan.json"
+        planned.write_bytes(msgspec.json.encode(_plan_data(target, plan, str(result), seconds)))
+        async with serve_traces(call, question) as served:
+            assert served.tracer is not None
+            is_over = await served.tracer.run_plan(planned, timeout_s=seconds + _GRACE_S)
+        return await asyncio.to_thread(_read_result, result, is_timed_out=not is_over)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -388,23 +416,24 @@ def _plan_data(
     }
 
 
-def _debugger_environment(call: CommandCall, folder: Path) -> dict[str, str]:
+def _debugger_environment(call: CommandCall, folder: Path, program: str) -> dict[str, str]:
     """Return gdb's own environment: the program's is part of the plan."""
     variables = {name: call.env[name] for name in _KEPT_VARIABLES if name in call.env}
     return {
         **variables,
         # gdb starts the program by this shell, and the user's may read files of its own.
         "SHELL": "/bin/sh",
-        "DEBUGGER_WHY_PLAN": str(folder / "plan.json"),
+        "DEBUGGER_WHY_SERVED": str(folder),
+        "DEBUGGER_WHY_PROGRAM": program,
         "DEBUGGER_WHY_FOLDER": str(select_backend.TRACE_SCRIPT.parent),
     }
 
 
-def _read_result(path: Path, ran: CompletedRun) -> TraceResult | None:
+def _read_result(path: Path, *, is_timed_out: bool) -> TraceResult | None:
     try:
         found = msgspec.json.decode(path.read_bytes(), type=TraceResult)
     except OSError:
-        return TraceResult(late=True) if ran.is_timed_out else None
+        return TraceResult(late=True) if is_timed_out else None
     if found.failure is not None:
         raise DebuggerError(
             ErrorCode.LAUNCH_FAILED,

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from debugger.model.answers import VariableView
 from debugger.model.statement import parse_reads
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, explain_crash, is_null, is_zero
+from debugger.questions.crash.crash_question import explain_typed_nil
 
 
 def cause_text(statement: str, **facts: Any) -> tuple[str, str]:
@@ -39,6 +41,83 @@ def test_of_several_accesses_the_one_near_the_address_is_the_cause() -> None:
         "bad_pointer",
         "bad pointer: from[i], from=0x7f0000001000 i=1, 0x7f0000001004, not mapped",
     )
+
+
+@pytest.mark.parametrize(
+    ("statement", "values", "address", "culprit"),
+    [
+        (
+            "x = a.next->items[0];",
+            {"a": "{next:0x7fff0000004d}", "a.next": "0x7fff0000004d"},
+            0x7FFF0000004D,
+            "a.next",
+        ),
+        (
+            "show(*r.count);",
+            {"r": "{count:0x55550032342d}", "r.count": "0x55550032342d"},
+            0x55550032342D,
+            "r.count",
+        ),
+        (
+            "puts(x->u.text);",
+            {"x": "0x7fffffffe670", "x->u": "{text:0x4d2}", "x->u.text": "0x4d2"},
+            0x4D2,
+            "x->u.text",
+        ),
+    ],
+)  # fmt: skip
+def test_of_a_struct_the_member_is_followed_that_is_the_wrong_pointer(
+    statement: str, values: dict[str, str], address: int, culprit: str
+) -> None:
+    read = parse_reads(statement)
+    facts = CrashFacts(
+        "work",
+        signal="SIGSEGV",
+        address=address,
+        address_kind="unmapped",
+        accesses=read.accesses,
+        operands=read.operands,
+        values=values,
+    )
+    assert explain_crash(facts).culprit == culprit
+
+
+@pytest.mark.parametrize(
+    ("statement", "raised", "values", "text", "culprit"),
+    [
+        (
+            "return c.port.value();", ("std::bad_optional_access", "bad optional access"), {},
+            "empty: c.port, its value is read (bad_optional_access)", "c.port",
+        ),
+        (
+            "b->on_click(b->id);", ("std::bad_function_call", "bad_function_call"), {"b->id": "3"},
+            "empty: b->on_click, it is called (bad_function_call)", "b->on_click",
+        ),
+        (
+            "return prices.at(k);", ("std::out_of_range", "map::at"), {"k": '0x7ffd "plum"'},
+            'key k="plum" is not in prices (out_of_range)', "k",
+        ),
+        (
+            'return prices.at("plum");', ("std::out_of_range", "_Map_base::at"), {},
+            "the key is not in prices (out_of_range)", "",
+        ),
+    ],
+)  # fmt: skip
+def test_an_object_of_cpp_is_named_that_its_exception_does_not_name(
+    statement: str, raised: tuple[str, str], values: dict[str, str], text: str, culprit: str
+) -> None:
+    read = parse_reads(statement)
+    facts = CrashFacts(
+        "",
+        exception=raised[0],
+        message=raised[1],
+        accesses=read.accesses,
+        operands=read.operands,
+        called=read.called,
+        values=values,
+    )
+    found = explain_crash(facts)
+    assert (found.text, found.culprit) == (text, culprit)
 
 
 def test_a_pointer_that_is_no_address_is_found_without_the_address() -> None:
@@ -340,3 +419,68 @@ def test_an_overflow_of_rust_names_the_numbers_and_follows_the_greatest() -> Non
     text = "panic: attempt to subtract with overflow with off=3900 sum=1950"
     assert found.text == f"{text}, in invoice"
     assert found.culprit == "off"
+
+
+@pytest.mark.parametrize(
+    ("statement", "message", "text", "culprit", "value"),
+    [
+        (
+            "self.log(self.total.borrow());", "RefCell already mutably borrowed",
+            "panic: RefCell already mutably borrowed: self.total", "self.total.borrow", "",
+        ),
+        (
+            "find(v).unwrap();", "called `Option::unwrap()` on a `None` value",
+            "unwrap() of None, returned by find(v)", "find(v)", "None",
+        ),
+        (
+            "find(v).unwrap();", "called `Result::unwrap()` on an `Err` value: Bad(3)",
+            "unwrap() of Err: Bad(3), returned by find(v)", "find(v)", "Err(Bad(3))",
+        ),
+    ],
+)  # fmt: skip
+def test_a_panic_of_rust_names_the_cell_or_the_value_that_it_is_about(
+    statement: str, message: str, text: str, culprit: str, value: str
+) -> None:
+    read = parse_reads(statement)
+    facts = CrashFacts(
+        "",
+        exception="panic",
+        message=message,
+        accesses=read.accesses,
+        called=read.called,
+        nothing_call="find(v)" if "find" in statement else "",
+        is_panic=True,
+    )
+    found = explain_crash(facts)
+    assert (found.text, found.culprit, found.culprit_value) == (text, culprit, value)
+
+
+def test_a_nil_map_inside_of_a_map_of_go_is_named() -> None:
+    kind, text = cause_text(
+        "c.rates[from][to] = r",
+        exception="plainError",
+        message="assignment to entry in nil map",
+        values={"c": "{…}", "c.rates": 'map["eur": […]]', "from": '"chf"', "to": '"usd"'},
+    )
+    assert kind == "nil_map"
+    assert text.startswith(
+        "write to a nil map: c.rates[from][to] is set, c.rates[from] is nil with to="
+    )
+
+
+@pytest.mark.parametrize(
+    ("value", "notes"),
+    [
+        (
+            "error(*main.MyErr) nil",
+            ["err is an interface that holds a nil *main.MyErr: err != nil"],
+        ),
+        ("error nil", []),
+        ("*main.MyErr nil", []),
+        ("error(*main.MyErr) *{code: 4}", []),
+    ],
+)
+def test_an_interface_of_go_that_holds_a_nil_pointer_is_explained(
+    value: str, notes: list[str]
+) -> None:
+    assert explain_typed_nil([VariableView("err", value)]) == notes

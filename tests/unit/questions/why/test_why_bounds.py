@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import struct
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
 import pytest
 
+from debugger.backends.base import LaunchTarget
+from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     freed_block,
     heap_history,
@@ -32,6 +37,7 @@ from debugger.questions.why.traced_run import (
     TraceValue,
 )
 from debugger.questions.why.why_request import USUAL_S, WhyRequest
+from debugger.session.stepping import WaitLimit
 
 _FRAME = TraceFrame("main", "/src/a.c", 4, cfa=0x7FFF00001000)
 
@@ -263,3 +269,21 @@ def test_header_words_that_were_not_watched_to_the_end_show_no_allocation() -> N
     history = HeapHistory()
     assert history.read_events(TraceResult(events=events, hot=("h10",)), {}) == {}
     assert list(history.read_events(TraceResult(events=events), {})) == [0x10]
+
+
+async def test_an_error_within_the_runs_that_share_a_debugger_is_raised_as_it_is(
+    tmp_path: Path,
+) -> None:
+    call: Any = SimpleNamespace(scratch_root=tmp_path)
+    patience = WaitLimit(1.0, asyncio.Event())
+    nothing: Any = None
+    target = LaunchTarget(program="/bin/true", args=(), cwd="/", env={})
+    question = QuestionRun(nothing, target, nothing, "why", patience)
+
+    async def fail() -> None:
+        async with traced_run.serve_traces(call, question) as served:
+            assert served.tracer is not None
+            raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        await fail()

@@ -29,6 +29,14 @@ _FIELD = re.compile(r"\w+->\w+")
 _ENDED_STEP = re.compile(r"(->|\.)(\w+)")
 _ENDED_PATH = re.compile(rf"(?P<root>[A-Za-z_]\w*)(?P<steps>(?:{_ENDED_STEP.pattern})*)")
 
+# By the begin of a type's name: the paths to what says that it is empty, in libstdc++ and libc++.
+_EMPTINESS = {
+    "std::optional<": ("_M_payload._M_engaged", "__engaged_"),
+    "std::__1::optional<": ("__engaged_",),
+    "std::function<": ("_M_manager", "__f_.__f_"),
+    "std::__1::function<": ("__f_.__f_",),
+}
+
 
 def read_frames(
     *, deep_frames: int = _DEEP, is_write: bool, line: tuple[str, int] | None = None
@@ -406,11 +414,15 @@ def describe_value(value: Any) -> dict[str, Any] | None:
     if value.is_optimized_out:
         return None
     value.fetch_lazy()
+    text, name = _format_value(value), str(value.type)[:_TEXT]
+    part = _emptiness_of(value, kind)
+    if part is not None:
+        value, kind = part, part.type.strip_typedefs()
     address = value.address if not regions.is_computed(value, kind) else None
     size = kind.sizeof
     return {
-        "text": _format_value(value),
-        "type": str(value.type)[:_TEXT],
+        "text": text,
+        "type": name,
         "kind": _kind_of(kind),
         "address": int(address) if address is not None else 0,
         "size": size,
@@ -419,6 +431,24 @@ def describe_value(value: Any) -> dict[str, Any] | None:
         "fields": _fields_of(kind) if kind.code == gdb.TYPE_CODE_STRUCT else {},
         "characters": texts.characters_of(value, kind),
     }
+
+
+def _emptiness_of(value: Any, kind: Any) -> Any:
+    """Return the member that says of an object of C++ that it is empty; None of any other object.
+
+    What emptied it, or never filled it, has written this member; its other bytes may be old ones.
+    """
+    name = str(kind.name or "")
+    paths = next((one for begin, one in _EMPTINESS.items() if name.startswith(begin)), ())
+    for path in paths:
+        part = value
+        try:
+            for field in path.split("."):
+                part = part[field]
+            return part if not int(part) else None
+        except (gdb.error, ValueError):
+            continue
+    return None
 
 
 def _fields_of(kind: Any) -> dict[str, tuple[int, int, str]]:

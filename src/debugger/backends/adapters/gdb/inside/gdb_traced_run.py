@@ -6,11 +6,13 @@ The plan and the result are JSON files; gdb's own output is of no use to anybody
 from __future__ import annotations
 
 import collections
+import contextlib
 import importlib
 import json
 import os
 import re
 import shlex
+import subprocess
 import sys
 import time
 import traceback
@@ -18,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 gdb: Any = importlib.import_module("gdb")
-_PLAN = os.environ["DEBUGGER_WHY_PLAN"]
+_SERVED = Path(os.environ["DEBUGGER_WHY_SERVED"])
+_PROGRAM = os.environ["DEBUGGER_WHY_PROGRAM"]
 sys.path.insert(0, os.environ["DEBUGGER_WHY_FOLDER"])
 memory: Any = importlib.import_module("gdb_memory")
 snapshots: Any = importlib.import_module("gdb_snapshots")
@@ -45,6 +48,12 @@ _CONTAINER = re.compile(r"std::(?:__\w+::)?(?:vector|basic_string|string|unique_
 _READS = ("read", "pread64", "recvfrom", "readv", "recvmsg")
 # The order of the system call's arguments: x86-64 passes the descriptor and the buffer first.
 _READ_NUMBERS = {0: "read", 17: "pread64", 45: "recvfrom"}
+
+
+_THREADS_S = 1.0  # seconds for the end of gdb's own threads
+_LISTED_S = 2.0
+_LIBRARIES_MAX = 32  # libraries whose symbols are shared
+_LIBRARY = re.compile(r"^\t(?:\S+ => )?(/\S+) \(0x", re.MULTILINE)
 
 
 class TracedRun:
@@ -291,7 +300,6 @@ def _prepare_program(plan: dict[str, Any]) -> None:
         *(f"handle {one} stop nopass" for one in _FATAL),
     ):
         gdb.execute(words, to_string=True)
-    gdb.execute(f"file {shlex.quote(plan['program'])}", to_string=True)
     gdb.execute(f"set cwd {plan['cwd']}", to_string=True)
     # A library that was loaded as ./plugin.so is relative to the program's folder, not to gdb's.
     gdb.execute(f"set solib-search-path {plan['cwd']}", to_string=True)
@@ -300,6 +308,24 @@ def _prepare_program(plan: dict[str, Any]) -> None:
     inferior.clear_env()
     for name, value in plan["env"].items():
         inferior.set_env(name, value)
+
+
+def _load_symbols(program: str) -> None:
+    """Load the symbols of the program and of its libraries, which gdb shares with each run.
+
+    Those of the C library, if its debug information is installed, take longer than a short run.
+    """
+    gdb.execute("set debuginfod enabled off", to_string=True)
+    gdb.execute(f"file {shlex.quote(program)}", to_string=True)
+    try:
+        command = ["ldd", program]
+        listed = subprocess.run(command, capture_output=True, timeout=_LISTED_S, check=False)
+    except (OSError, subprocess.SubprocessError):
+        return  # then each run loads them
+    for path in _LIBRARY.findall(os.fsdecode(listed.stdout))[:_LIBRARIES_MAX]:
+        words = f"add-inferior -no-connection -exec {shlex.quote(path)}"
+        with contextlib.suppress(gdb.error):
+            gdb.execute(words, to_string=True)
 
 
 def _set_searches(run: TracedRun) -> None:
@@ -475,17 +501,62 @@ def trace_run(plan: dict[str, Any]) -> dict[str, Any]:
     return run.result
 
 
-def main() -> None:
-    """Trace the run of the plan, and write the result, or the error."""
-    plan = json.loads(Path(_PLAN).read_text("utf-8"))
+def _write_result(plan_file: str, problem: str = "") -> None:
+    """Trace the run of a plan, and write the result, or the error."""
+    plan = json.loads(Path(plan_file).read_text("utf-8"))
     try:
-        result = trace_run(plan)
+        result = {"failure": problem} if problem else trace_run(plan)
     except Exception as error:  # noqa: BLE001 - gdb would only print it
         result = {"failure": f"{error}", "trace": traceback.format_exc()}
     draft = Path(plan["result"] + ".draft")
     draft.write_text(json.dumps(result), "utf-8")
     draft.rename(plan["result"])
-    gdb.execute("quit", to_string=True)
+
+
+def _end_threads() -> bool:
+    """End the threads with which gdb reads symbols; tell whether none is left."""
+    gdb.lookup_global_symbol("main")  # waits until they have read the program's
+    gdb.execute("maint set worker-threads 0", to_string=True)
+    until = time.monotonic() + _THREADS_S
+    while len(list(Path("/proc/self/task").iterdir())) > 1:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def _run_forked(plan_file: str) -> None:
+    """Run a plan in a copy of this process, which the run's state ends with."""
+    pid = os.fork()
+    if pid:
+        os.waitpid(pid, 0)
+        return
+    try:
+        # The input is a file, whose offset all copies share.
+        with contextlib.suppress(OSError):
+            os.lseek(0, 0, os.SEEK_SET)
+        gdb.execute("maint set worker-threads unlimited", to_string=True)
+        _write_result(plan_file)
+    finally:
+        os._exit(0)  # what it traces dies with it
+
+
+def main() -> None:
+    """Run the program for each plan whose path is written to the FIFO, until that is closed."""
+    problem = ""
+    try:
+        _load_symbols(_PROGRAM)
+    except gdb.error as error:
+        problem = str(error)
+    can_fork = not problem and _end_threads()
+    with (_SERVED / "orders").open(encoding="utf-8") as orders:
+        while plan_file := orders.readline().strip():
+            if not can_fork:
+                _write_result(plan_file, problem)
+                break  # the end is the reply: a further run needs a new process
+            _run_forked(plan_file)
+            (_SERVED / "replies").write_text("\n", "utf-8")
+    os._exit(0)
 
 
 main()
