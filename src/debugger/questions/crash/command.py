@@ -110,11 +110,17 @@ async def _explain_crash(
     from debugger.questions.crash.reported_crash import may_be_of_started
     from debugger.questions.runner.evidence_store import files_of
     from debugger.questions.runner.question_build import build_question, keep_evidence
+    from debugger.questions.why import java_trace
     from debugger.questions.why.origin_line import add_origin
 
     asking = await build_question(call, requested, crash_stops.crash_breakpoints)
     began = asyncio.get_running_loop().time()
-    answer = await crash_question.find_crash(asking, takes_raised=raised)
+    # Only Java follows the value of a crash from what the crash's own run shows.
+    is_followed = asking.language == "java" and not (raised or no_why or asking.keep)
+    chain = java_trace.CrashChain() if is_followed else None
+    answer = await crash_question.find_crash(
+        asking, takes_raised=raised, on_crash=chain.read_once if chain is not None else None
+    )
     is_started = False
     if may_be_of_started(answer) and not raised:
         seen = await _find_crash_of_started(call, requested, asking)
@@ -126,7 +132,7 @@ async def _explain_crash(
     if no_why or is_started:
         answer = msgspec.structs.replace(answer, why=None, why_compared=None)
     else:
-        answer = await add_origin(call, asking, requested, answer, took_s)
+        answer = await add_origin(call, asking, requested, answer, took_s, chain=chain)
     frames = [answer.frame, *(one.frame for one in answer.callers)]
     summary = answer.cause or answer.outcome
     own = [*(["--raised"] if raised else []), *(["--no-why"] if no_why else [])]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -74,10 +74,16 @@ _RUN_AGAIN = "it was run a second time, to stop where this is thrown first"
 _OVERFLOW_UNSEEN = "V8 does not stop at a stack overflow, so no values are known"
 
 
-async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Crash:
+async def find_crash(
+    question: QuestionRun,
+    *,
+    takes_raised: bool = False,
+    on_crash: Callable[[RunningQuestion, answers.Stop], Awaitable[None]] | None = None,
+) -> Crash:
     """Run a program to its crash or its end, and explain the crash.
 
-    With `takes_raised`, to the first exception in the program's own code, caught or not.
+    With `takes_raised`, to the first exception in the program's own code, caught or not. `on_crash`
+    is called at each stop that is the crash.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED; NOT_SUPPORTED for exceptions
@@ -94,7 +100,7 @@ async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Cr
     if takes_raised:
         breakpoints = raised_breakpoints(question.languages)
         question = replace(question, breakpoints=breakpoints)
-    answer = await _run_once(question, CrashStops(takes_raised))
+    answer = await _run_once(question, CrashStops(takes_raised, on_crash=on_crash))
     if not question.keep or answer.session is not UNSET or answer.outcome != "crashed":
         return answer
     again = await _stopped_again(question, answer)
