@@ -52,6 +52,9 @@ class Stock(private var free: Int) {
     private fun check(code: String) = orders.getValue(code)
 }
 
+fun cheapest(cents: List<Int>): Int =
+    cents.first { it < 5 } // @cheapest
+
 sealed interface Parcel
 data class Letter(val grams: Int) : Parcel
 data class Box(val grams: Int, val fragile: Boolean) : Parcel
@@ -101,5 +104,6 @@ fun main(words: Array<String>) {
             println(parcels.map { async { quote(it) } }.awaitAll())
         }
         "report" -> println(report())
+        "cheapest" -> println(cheapest(listOf(30, 9)))
     }
 }
