@@ -277,7 +277,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/probe": 3465,
     "questions/recordings": 2811,
     "questions/runner": 2095,
-    "questions/test": 3557,
+    "questions/test": 3561,
     "questions/try_change": 693,
     "questions/who_wrote": 2236,
     "questions/why": 13680,
