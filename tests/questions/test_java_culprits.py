@@ -58,6 +58,21 @@ public class Script {
     }
 }
 """
+POOL = """\
+import java.util.Objects;
+import java.util.concurrent.Executors;
+public class Pool {
+    static String name(String given) {
+        return Objects.requireNonNull(given, "no name");
+    }
+    public static void main(String[] words) throws Exception {
+        try (var in = System.in) { Integer.valueOf(in.available()); }
+        var pool = Executors.newSingleThreadExecutor();
+        pool.submit(() -> name(null));
+        pool.shutdown();
+    }
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -103,3 +118,10 @@ def test_what_a_library_catches_for_nobody_is_a_crash(shared_cli: Cli, tmp_path:
     shown = shared_cli("crash", "--", *words, check=0, cwd=tmp_path).out
     assert shown.startswith("crash: division by zero: count is 0")
     assert "in Script.share Script.java:4" in shown
+
+
+def test_what_passes_through_the_program_is_raised_in_it(shared_cli: Cli, tmp_path: Path) -> None:
+    """A check of the library throws it for the program, and the pool catches it."""
+    (tmp_path / "Pool.java").write_text(POOL)
+    shown = shared_cli("crash", "--raised", "--", "java", "Pool.java", cwd=tmp_path).out
+    assert shown.startswith("raised: NullPointerException: no name, in Pool.name Pool.java:5")

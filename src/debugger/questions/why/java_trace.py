@@ -94,6 +94,8 @@ class CrashChain:
 
     chain: JavaChain | None = None
     is_read: bool = False
+    # Where it is thrown, if a library catches it: further runs stop there at all that is raised.
+    thrown_at: FrameView | None = None
 
     async def read_once(self, run: RunningQuestion, stop: answers.Stop) -> None:
         """Follow the value of the failed instruction at the first stop; later ones change nothing.
@@ -106,6 +108,8 @@ class CrashChain:
         self.is_read = True
         session = run.session_of(stop)
         request = WhyRequest(expression="", place=CRASH)
+        if any(one.spec.catch == "raised" for one in session.breakpoints.user_breakpoints()):
+            self.thrown_at = stop.frame
         try:
             text = await session.run_job(lambda: _read_origin(session, request, None))
         except DebuggerError as error:
@@ -120,7 +124,11 @@ async def trace_crash(question: QuestionRun, crash: CrashChain) -> Why | None:
     """Follow the value of a crash back, from what its own run shows; None without a value."""
     if crash.is_read and crash.chain is None:
         return None
-    return await _trace(question, WhyRequest(expression="", place=CRASH), crash.chain)
+    request = WhyRequest(expression="", place=CRASH)
+    if crash.thrown_at is not None:
+        spec = BreakpointSpec(file=crash.thrown_at.file, line=crash.thrown_at.line)
+        request = WhyRequest(expression="", place=FAIL, at=spec)
+    return await _trace(question, request, crash.chain)
 
 
 async def trace_failure(question: QuestionRun, at: FrameView) -> Why:

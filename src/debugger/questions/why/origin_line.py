@@ -235,8 +235,9 @@ async def _find_java_origin(
     The bytecode says which that is, also where the source has several of one name.
     """
     seconds = _seconds_left(question, took_s, least_s=_RUNS_S)
-    is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
-    if not is_repeatable or seconds <= 0:
+    # What nobody catches ends a thread, not the program.
+    is_failed = answer.outcome in {"crashed", "survived"}
+    if not isinstance(question.target, LaunchTarget) or not is_failed or seconds <= 0:
         return None
     chain = chain or java_trace.CrashChain()
     try:
@@ -247,7 +248,10 @@ async def _find_java_origin(
     if found is None:
         return None
     origin = ValueOrigin(found.expression, found.value)
-    return _with_command(summarise_chain(found, origin), _why_command(options, origin))
+    summary = summarise_chain(found, origin)
+    # `--at crash` does not stop at what a library catches.
+    is_repeated = chain.thrown_at is None
+    return _with_command(summary, _why_command(options, origin)) if is_repeated else summary
 
 
 def _is_python(question: QuestionRun) -> bool:

@@ -2,9 +2,11 @@ package debugger.jdi;
 
 import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.Field;
+import com.sun.jdi.IncompatibleThreadStateException;
 import com.sun.jdi.Location;
 import com.sun.jdi.Method;
 import com.sun.jdi.ReferenceType;
+import com.sun.jdi.StackFrame;
 import com.sun.jdi.ThreadReference;
 import com.sun.jdi.event.BreakpointEvent;
 import com.sun.jdi.event.Event;
@@ -429,11 +431,33 @@ final class Breakpoints {
                 || stopsUncaught && LastCatchers.isLast(event.catchLocation())) {
             return true;
         }
-        boolean isOwn = !Names.isLibrary(event.location().declaringType().name())
-                || !Names.isLibrary(event.catchLocation().declaringType().name());
-        if (!isOwn || catchesAll) {
-            return isOwn;
+        return (catchesAll || isChosen(event)) && leavesProgram(event);
+    }
+
+    /** Tells whether an exception is thrown or caught by the program's code, or passes through it. */
+    private static boolean leavesProgram(ExceptionEvent event) {
+        Location caught = event.catchLocation();
+        if (!Names.isLibrary(event.location().declaringType().name())
+                || !Names.isLibrary(caught.declaringType().name())) {
+            return true;
         }
+        try {
+            // As what a check of the library throws for a coroutine, which the library runs.
+            for (StackFrame frame : event.thread().frames()) {
+                Location at = frame.location();
+                if (RecordedFrame.isOwn(at)) {
+                    return true;
+                } else if (at.method().equals(caught.method())) {
+                    return false;
+                }
+            }
+        } catch (IncompatibleThreadStateException running) {
+            // It has gone on: no stop is possible.
+        }
+        return false;
+    }
+
+    private boolean isChosen(ExceptionEvent event) {
         for (String name : Names.ancestry(event.exception().referenceType())) {
             String full = "." + Names.full(name);
             if (caughtTypes.stream().anyMatch(wanted -> full.endsWith("." + wanted))) {
