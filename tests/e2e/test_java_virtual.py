@@ -57,6 +57,16 @@ def test_virtual_threads_are_listed_and_stepped_and_expressions_run_in_them(
     assert "(20 threads)" in merged
 
 
+def test_what_nobody_catches_in_a_virtual_thread_has_its_values(cli: Cli, jvm: Jvm) -> None:
+    words = ("-cp", build_java("Virtual").parent, "Virtual", "failed", "0")
+    found = java(cli, jvm, "crash", "--", jvm[0], *words)
+    assert found["outcome"] == "survived"
+    assert found["exception"]["type"] == "java.lang.ArithmeticException"
+    assert found["frame"]["line"] == find_marker("java/Virtual.java", "fails")
+    assert found["thread_name"] == "worker"
+    assert [one["name"] for one in found["locals"]] == ["args"]
+
+
 def test_a_deadlock_of_virtual_threads_names_both(cli: Cli, jvm: Jvm) -> None:
     words = ("-cp", build_java("Virtual").parent, "Virtual", "locked")
     found = java(cli, jvm, "hang", "--after", "0.5", "--", jvm[0], *words)

@@ -69,3 +69,24 @@ def test_hang_names_the_part_that_waits_for_its_own_pool(
     assert shown.splitlines()[0].endswith(f"in BugsKt.report {at('awaited')}")
     assert "(reports): waits for part (CompletableFuture)" in shown
     assert at("starved") in shown
+
+
+def test_a_crash_in_what_a_library_inlined_is_at_the_call(
+    shared_cli: Cli, program: KotlinProgram
+) -> None:
+    shown = explain(shared_cli, program, "cheapest", "crash")
+    assert shown.splitlines()[0].endswith(f"in BugsKt.cheapest {at('cheapest')}")
+    assert "no line numbers" not in shown
+    assert "created in" not in shown
+
+
+def test_what_no_coroutine_catches_has_its_values_and_their_origin(
+    shared_cli: Cli, program: KotlinProgram
+) -> None:
+    """The library catches it and reports it: a second run stops where it is thrown."""
+    shown = explain(shared_cli, program, "launch", "crash")
+    assert shown.splitlines()[0].startswith("survived: NullPointerException")
+    assert shown.splitlines()[0].endswith(f"in Catalogue.priceOf {at('priced')}")
+    assert 'code="ink"' in shown
+    assert "why: prices.get(code)=null" in shown
+    assert "it was run a second time" in shown

@@ -122,7 +122,7 @@ def test_a_statement_that_ends_where_it_began_is_no_loop(
     (tmp_path / "a.rs").write_text(NO_LOOP)
     subprocess.run([require_tool("rustc"), "-g", "a.rs"], check=True, cwd=tmp_path, timeout=60)
     answer = cli("calls", "kind", "--depth", "0", "--", "./a", cwd=tmp_path).out
-    assert "back at 9, which is no loop: 1 round" in answer
+    assert "back at" not in answer
     assert "loop at" not in answer
 
 

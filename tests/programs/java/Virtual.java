@@ -36,6 +36,10 @@ public class Virtual {
     }
 
     public static void main(String[] args) throws Exception {
+        if (args.length > 1) {
+            start("worker", () -> System.out.println(twice(21) / Integer.parseInt(args[1]))).join(); // @fails
+            return;
+        }
         if (args.length > 0) {
             CountDownLatch met = new CountDownLatch(2);
             Thread one = start("packer", () -> lockBoth(shelf, till, met));

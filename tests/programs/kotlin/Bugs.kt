@@ -2,9 +2,11 @@ package shop.bugs
 
 import java.util.concurrent.CompletableFuture
 import java.util.concurrent.Executors
+import kotlinx.coroutines.GlobalScope
 import kotlinx.coroutines.async
 import kotlinx.coroutines.awaitAll
 import kotlinx.coroutines.delay
+import kotlinx.coroutines.launch
 import kotlinx.coroutines.runBlocking
 
 data class Line(val code: String, val count: Int)
@@ -50,6 +52,14 @@ class Stock(private var free: Int) {
     }
 
     private fun check(code: String) = orders.getValue(code)
+}
+
+fun cheapest(cents: List<Int>): Int =
+    cents.first { it < 5 } // @cheapest
+
+suspend fun priceLater(catalogue: Catalogue, code: String): Int {
+    delay(1)
+    return catalogue.priceOf(code)
 }
 
 sealed interface Parcel
@@ -101,5 +111,10 @@ fun main(words: Array<String>) {
             println(parcels.map { async { quote(it) } }.awaitAll())
         }
         "report" -> println(report())
+        "cheapest" -> println(cheapest(listOf(30, 9)))
+        "launch" -> runBlocking {
+            val catalogue = Catalogue(listOf("pen=30", "ink=9O"))
+            GlobalScope.launch { println(priceLater(catalogue, "ink")) }.join()
+        }
     }
 }

@@ -416,7 +416,7 @@ def _call_view(
         return tuple(call_row(one) for one in lines if one.depth < depth)
 
     def items(some: Sequence[Item], level: int) -> Iterator[StepView | RoundsView]:
-        for one in some:
+        for one in _unfold_returns(some, text):
             if isinstance(one, LoopRounds):
                 yield from loop(one, level)
             else:
@@ -457,6 +457,25 @@ def _call_view(
             if not one.depth
         ),
     )
+
+
+def _unfold_returns(items: Sequence[Item], text: Sequence[str]) -> Iterator[Item]:
+    """Yield the lines of what was folded as a loop and is none, in their order."""
+    for one in items:
+        if isinstance(one, LoopRounds) and is_plain_return(one, text):
+            for shape in sorted(one.shapes, key=lambda each: each.first_round):
+                yield from _unfold_returns(shape.first, text)
+        else:
+            yield one
+
+
+def is_plain_return(rounds: LoopRounds, text: Sequence[str]) -> bool:
+    """Return whether a line was only returned to, by different ways and outside of any loop.
+
+    A `switch` with patterns is returned to for each guard that fails.
+    """
+    is_repeated = rounds.more_shapes or any(one.count > 1 for one in rounds.shapes)
+    return not is_repeated and not any(_is_loop(one, text) for one in rounds.shapes)
 
 
 def _is_loop(shape: RoundShape, text: Sequence[str]) -> bool:

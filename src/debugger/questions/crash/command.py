@@ -138,10 +138,16 @@ async def _find_crash_of_command(
 
     from debugger.questions.crash import crash_question
     from debugger.questions.crash.reported_crash import may_be_of_started
+    from debugger.questions.why import java_trace
     from debugger.questions.why.origin_line import add_origin
 
     began = asyncio.get_running_loop().time()
-    answer = await crash_question.find_crash(asking, takes_raised=raised)
+    # Only Java follows the value of a crash from what the crash's own run shows.
+    is_followed = asking.language == "java" and not (raised or no_why or asking.keep)
+    chain = java_trace.CrashChain() if is_followed else None
+    answer = await crash_question.find_crash(
+        asking, takes_raised=raised, on_crash=chain.read_once if chain is not None else None
+    )
     is_started = False
     if may_be_of_started(answer) and not raised:
         seen = await _find_crash_of_started(call, requested, asking)
@@ -153,7 +159,7 @@ async def _find_crash_of_command(
     if no_why or is_started:
         answer = msgspec.structs.replace(answer, why=None, why_compared=None)
     else:
-        answer = await add_origin(call, asking, requested, answer, took_s)
+        answer = await add_origin(call, asking, requested, answer, took_s, chain=chain)
     return answer
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -37,6 +38,7 @@ from debugger.questions.crash.reported_crash import (
     OUTPUT_MAX,
     PANICKED,
     explain_from_output,
+    is_from_traceback,
     python_stack,
     usual_exit,
 )
@@ -72,14 +74,21 @@ _HANDLED = (
     "debugger crash --raised --pid N waits for the first in its own code"
 )
 _NOT_KEPT = "no session is kept: the debugger did not stop there, and the program has ended"
+_AGAIN_S = 20.0  # a longer run is not repeated
 _RUN_AGAIN = "it was run a second time, to stop where this is thrown first"
 _OVERFLOW_UNSEEN = "V8 does not stop at a stack overflow, so no values are known"
 
 
-async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Crash:
+async def find_crash(
+    question: QuestionRun,
+    *,
+    takes_raised: bool = False,
+    on_crash: Callable[[RunningQuestion, answers.Stop], Awaitable[None]] | None = None,
+) -> Crash:
     """Run a program to its crash or its end, and explain the crash.
 
-    With `takes_raised`, to the first exception in the program's own code, caught or not.
+    With `takes_raised`, to the first exception in the program's own code, caught or not. `on_crash`
+    is called at each stop that is the crash.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED; NOT_SUPPORTED for exceptions
@@ -96,11 +105,36 @@ async def find_crash(question: QuestionRun, *, takes_raised: bool = False) -> Cr
     if takes_raised:
         breakpoints = raised_breakpoints(question.languages)
         question = replace(question, breakpoints=breakpoints)
-    answer = await _run_once(question, CrashStops(takes_raised))
+    began = asyncio.get_running_loop().time()
+    answer = await _run_once(question, CrashStops(takes_raised, on_crash=on_crash))
+    took_s = asyncio.get_running_loop().time() - began
+    is_unseen = "java" in question.languages and is_from_traceback(answer) and took_s < _AGAIN_S
+    if is_unseen and isinstance(question.target, LaunchTarget) and not takes_raised:
+        # A library has caught it and reports it, as that of Kotlin's coroutines does.
+        again = await _stopped_where_thrown(question, answer, on_crash)
+        return again or answer
     if not question.keep or answer.session is not UNSET or answer.outcome != "crashed":
         return answer
     again = await _stopped_again(question, answer)
     return again or msgspec.structs.replace(answer, notes=(*answer.notes, _NOT_KEPT))
+
+
+async def _stopped_where_thrown(
+    question: QuestionRun,
+    answer: Crash,
+    on_crash: Callable[[RunningQuestion, answers.Stop], Awaitable[None]] | None,
+) -> Crash | None:
+    """Run a program of the JVM again, to stop where the exception is thrown that it reported."""
+    exception, frame = answer.exception, answer.frame
+    if exception is None or frame is None:
+        return None
+    kind = exception.type.rpartition(".")[2]
+    awaited = AwaitedException(exception, (frame.file, frame.line))
+    catching = replace(question, breakpoints=(BreakpointSpec(catch="raised", type=kind),))
+    second = await _run_once(catching, CrashStops(awaited=awaited, on_crash=on_crash))
+    if second.exception is None or is_from_traceback(second):
+        return None
+    return msgspec.structs.replace(second, notes=(*second.notes, _RUN_AGAIN))
 
 
 async def _stopped_again(question: QuestionRun, answer: Crash) -> Crash | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -149,6 +149,8 @@ class CrashStops:
     signalled: list[CrashStop] = field(default_factory=list)
     raised: list[CrashStop] = field(default_factory=list)
     count: int = 0
+    # Called at each stop that is the crash, while the program is there.
+    on_crash: Callable[[RunningQuestion, answers.Stop], Awaitable[None]] | None = None
 
     async def add_stop(self, run: RunningQuestion, stop: answers.Stop) -> bool:
         """Inspect a stop; tell whether it may be a crash."""
@@ -169,6 +171,8 @@ class CrashStops:
 
     async def _take_fault(self, run: RunningQuestion, stop: answers.Stop) -> bool:
         self.seen.append(await _looked_at(run, stop))
+        if self.on_crash is not None:
+            await self.on_crash(run, stop)
         return True
 
     async def _take_thrown(self, run: RunningQuestion, stop: answers.Stop) -> bool:

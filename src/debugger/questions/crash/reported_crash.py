@@ -46,6 +46,12 @@ def may_be_of_started(answer: Crash) -> bool:
     return is_reported and (is_panic or answer.frame is None)
 
 
+def is_from_traceback(answer: Crash) -> bool:
+    """Return whether only the program's own traceback shows the crash, with its line."""
+    is_placed = answer.frame is not None and answer.frame.line is not None
+    return _TRACEBACK in answer.notes and is_placed
+
+
 def explain_from_output(
     run: RunningQuestion, last: answers.Stop, output: answers.Output, notes: Sequence[str]
 ) -> Crash | None:

@@ -147,7 +147,7 @@ def name_failure(case: JavaCase, modules: Sequence[str]) -> NamedFailure:
     first = case.trace.partition("\n")[0]
     message = (case.message or first).removeprefix(f"{case.type}: ")
     if not own:
-        message = f"{case.type}: {message}"
+        message = f"{case.type}: {message}" if message not in {case.type, ""} else case.type
     name = f"{case.class_name}.{case.name}"
     of = f"{case.class_name}#{find_method(case)}"
     return NamedFailure(name, message, file, line, of=of, thrown=case.type)

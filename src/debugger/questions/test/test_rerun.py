@@ -164,14 +164,26 @@ async def _raised_failure(
     """Describe what a test raises: of Ruby, PHP and Java a failed assertion is an exception."""
     at = run.session_of(stop)
     raised = stop.exception
-    first = (raised.message if raised is not None else "").strip().partition("\n")[0].strip()
-    if first not in named.message:  # another exception of the same type, which is rescued
+    # Another exception of the same type may be rescued.
+    if not is_reported(raised.message if raised is not None else "", stop.stack, named):
         return None
     scene = await at.run_job(lambda: inspect_crash(at, stop, run.last_output_lines()))
     if raised is not None and _is_assertion_type(raised.type):
         return _assertion_failure(run, scene, runner, named)
     cause = explain_crash(scene.facts)
     return FailureStop(cause, scene.facts, scene, value_lines(scene), run.session.adapter)
+
+
+def is_reported(message: str, stack: Sequence[answers.FrameView], named: NamedFailure) -> bool:
+    """Return whether the failure that a runner names is the exception of a stop.
+
+    Gradle's report has no message of a NullPointerException, which the JVM words in its own process
+    only: then the line tells.
+    """
+    first = message.strip().partition("\n")[0].strip()
+    is_worded_later = bool(named.thrown) and named.message == named.thrown
+    is_there = any((one.file, one.line) == (named.file, named.line) for one in stack)
+    return first in named.message or (is_worded_later and is_there)
 
 
 def _is_assertion_type(name: str) -> bool:

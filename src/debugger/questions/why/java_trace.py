@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import msgspec
 from msgspec import Struct
 
 from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model import answers
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
@@ -87,33 +88,74 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
     return await _trace(question, request)
 
 
-async def trace_failure(question: QuestionRun, at: FrameView | None = None) -> Why:
-    """Run a program that crashes, and follow the value that the failed instruction is about.
+@dataclass
+class CrashChain:
+    """What the run to a crash itself shows of its value's chain: it stands for the first run."""
+
+    chain: JavaChain | None = None
+    is_read: bool = False
+    # Where it is thrown, if a library catches it: further runs stop there at all that is raised.
+    thrown_at: FrameView | None = None
+
+    async def read_once(self, run: RunningQuestion, stop: answers.Stop) -> None:
+        """Follow the value of the failed instruction at the first stop; later ones change nothing.
+
+        Raises:
+            DebuggerError: What is not of the expression, as ADAPTER_DIED.
+        """
+        if self.is_read:
+            return
+        self.is_read = True
+        session = run.session_of(stop)
+        request = WhyRequest(expression="", place=CRASH)
+        if any(one.spec.catch == "raised" for one in session.breakpoints.user_breakpoints()):
+            self.thrown_at = stop.frame
+        try:
+            text = await session.run_job(lambda: _read_origin(session, request, None))
+        except DebuggerError as error:
+            # The crash is about no value: a further run would find none either.
+            if error.code is not ErrorCode.EVALUATION_FAILED:
+                raise
+        else:
+            self.chain = msgspec.json.decode(json.loads(text), type=JavaChain)
+
+
+async def trace_crash(question: QuestionRun, crash: CrashChain) -> Why | None:
+    """Follow the value of a crash back, from what its own run shows; None without a value."""
+    if crash.is_read and crash.chain is None:
+        return None
+    request = WhyRequest(expression="", place=CRASH)
+    if crash.thrown_at is not None:
+        spec = BreakpointSpec(file=crash.thrown_at.file, line=crash.thrown_at.line)
+        request = WhyRequest(expression="", place=FAIL, at=spec)
+    return await _trace(question, request, crash.chain)
+
+
+async def trace_failure(question: QuestionRun, at: FrameView) -> Why:
+    """Run a test that fails, and follow the value that the failed instruction is about.
 
     Args:
         question: The run of the program.
-        at: Where a test throws what its runner catches; None for what nobody catches.
+        at: Where the test throws what its runner catches.
 
     Raises:
         DebuggerError: EVALUATION_FAILED where it is about none.
     """
-    if at is None:
-        return await _trace(question, WhyRequest(expression="", place=CRASH))
     spec = BreakpointSpec(file=at.file, line=at.line)
     return await _trace(question, WhyRequest(expression="", place=FAIL, at=spec))
 
 
-async def _trace(question: QuestionRun, request: WhyRequest) -> Why:
+async def _trace(question: QuestionRun, request: WhyRequest, first: JavaChain | None = None) -> Why:
     # Each run comes to the location anew and follows the whole chain there, through what it has
     # recorded. What was not recorded is requested for the next run: objects are compared within one
     # run only, and no link depends on two.
     began = asyncio.get_running_loop().time()
     bound_s = request.seconds_for(question.patience.seconds, 0)
     until = began - request.spent_s + bound_s
-    keys: list[str] = []
-    found: JavaChain | None = None
-    runs, notes = request.runs, list[str]()
-    while runs < request.runs_most:
+    keys = _list_keys(first, ()) if first is not None else []
+    found = first
+    runs, notes = request.runs + (first is not None), list[str]()
+    while runs < request.runs_most and (keys or found is None):
         runs += 1
         try:
             async with asyncio.timeout_at(until if found is not None else None):
@@ -131,12 +173,19 @@ async def _trace(question: QuestionRun, request: WhyRequest) -> Why:
             bound_s = request.seconds_for(question.patience.seconds, run_s)
             until = began - request.spent_s + bound_s
         found = chain
-        missing = [one for one in chain.wanted if one not in keys]
-        if not missing:
+        further = _list_keys(chain, keys)
+        if not further:
             break
-        keys += list(dict.fromkeys((*missing, *(one for one in chain.supposed if one not in keys))))
+        keys += further
     assert found is not None
     return _build_answer(request, found, runs, asyncio.get_running_loop().time() - began, notes)
+
+
+def _list_keys(chain: JavaChain, known: Sequence[str]) -> list[str]:
+    """Return what a further run is to record; nothing where the chain needs no more."""
+    missing = [one for one in chain.wanted if one not in known]
+    supposed = [one for one in chain.supposed if one not in known] if missing else []
+    return list(dict.fromkeys((*missing, *supposed)))
 
 
 async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[str]) -> JavaChain:

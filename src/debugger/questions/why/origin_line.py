@@ -82,12 +82,23 @@ async def serve_crash(call: CommandCall, question: QuestionRun) -> AsyncIterator
 
 
 async def add_origin(
-    call: CommandCall, question: QuestionRun, options: QuestionOptions, answer: Crash, took_s: float
+    call: CommandCall,
+    question: QuestionRun,
+    options: QuestionOptions,
+    answer: Crash,
+    took_s: float,
+    *,
+    chain: java_trace.CrashChain | None = None,
 ) -> Crash:
     """Add the origin of the value that a crash's cause names, and the freed memory that it used.
 
     A value of freed memory is not followed by runs of its own: what wrote it there says little.
+    `chain` is what the run to a crash of Java has shown of its value.
     """
+    if question.language == "java" and not question.keep and answer.frame is not None:
+        origin = await _find_java_origin(question, options, answer, took_s, chain)
+        if origin is not None or answer.why is None:
+            return msgspec.structs.replace(answer, why=origin, why_compared=None)
     began = asyncio.get_running_loop().time()
     freed = await _find_freed_memory(call, question, answer, took_s)
     spent_s = asyncio.get_running_loop().time() - began
@@ -193,10 +204,6 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     origin = answer.why
     if answer.frame is None:
         return origin
-    if question.language == "java" and not question.keep:
-        found = await _find_java_origin(question, options, answer, took_s, spent_s=spent_s)
-        if found is not None or origin is None:
-            return found
     if origin is None:
         found = await _find_cached(question, answer, runs, took_s)
         return _with_command(found, _why_command(options, found)) if found is not None else None
@@ -235,24 +242,30 @@ async def _find_java_origin(
     options: QuestionOptions,
     answer: Crash,
     took_s: float,
-    *,
-    spent_s: float,
+    chain: java_trace.CrashChain | None,
 ) -> ValueOrigin | None:
     """Return the origin of the value that the failed instruction is about; None if it is unclear.
 
     The bytecode says which that is, also where the source has several of one name.
     """
-    seconds = _seconds_left(question, took_s, least_s=_RUNS_S) - spent_s
-    is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
-    if not is_repeatable or seconds <= 0:
+    seconds = _seconds_left(question, took_s, least_s=_RUNS_S)
+    # What nobody catches ends a thread, not the program.
+    is_failed = answer.outcome in {"crashed", "survived"}
+    if not isinstance(question.target, LaunchTarget) or not is_failed or seconds <= 0:
         return None
+    chain = chain or java_trace.CrashChain()
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            found = await java_trace.trace_failure(_bounded(question, seconds))
+            found = await java_trace.trace_crash(_bounded(question, seconds), chain)
     except (TimeoutError, DebuggerError):
         return None  # the crash's own answer does not depend on it
+    if found is None:
+        return None
     origin = ValueOrigin(found.expression, found.value)
-    return _with_command(summarise_chain(found, origin), _why_command(options, origin))
+    summary = summarise_chain(found, origin)
+    # `--at crash` does not stop at what a library catches.
+    is_repeated = chain.thrown_at is None
+    return _with_command(summary, _why_command(options, origin)) if is_repeated else summary
 
 
 def _is_python(question: QuestionRun) -> bool:

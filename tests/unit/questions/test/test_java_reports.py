@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from debugger.model.answers.frames import FrameView
 from debugger.questions.test import java_tests, test_runners
 from debugger.questions.test.java_tests import JavaCase
+from debugger.questions.test.test_rerun import is_reported
 from debugger.sources import java_project
 
 XML = b"""\
@@ -75,6 +78,24 @@ def test_a_report_gives_each_failure_with_its_method_and_its_line_in_the_project
     )
     assert (second.file, second.line) == (str(folder / "main/java/shop/Cart.java"), 27)
     assert java_tests.parse_junit_xml(b"<testsuite") == []
+
+
+def test_a_failure_without_a_message_is_found_by_its_line() -> None:
+    """Gradle's report of what the JVM words itself has the type in the place of the message."""
+    kind = "java.lang.NullPointerException"
+    case = JavaCase(
+        "shop.CartTest", "sums", kind, kind, f"{kind}\n\tat shop.Cart.total(Cart.java:8)"
+    )
+    failure = java_tests.name_failure(case, [])
+    assert (failure.message, failure.thrown) == (kind, kind)
+    failure = msgspec.structs.replace(failure, file="/shop/Cart.java", line=8)
+    worded = 'Cannot invoke "java.lang.Integer.intValue()"'
+    there, elsewhere = (FrameView(0, "Cart.total", "/shop/Cart.java", line) for line in (8, 9))
+    assert is_reported(worded, [elsewhere, there], failure)
+    assert not is_reported(worded, [elsewhere], failure)
+    named = msgspec.structs.replace(failure, message=f"{kind}: no price")
+    assert not is_reported(worded, [there], named)
+    assert is_reported("no price", [elsewhere], named)
 
 
 def test_junit_cores_output_gives_the_failures() -> None:

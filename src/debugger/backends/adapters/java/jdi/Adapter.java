@@ -1,6 +1,5 @@
 package debugger.jdi;
 
-import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.ArrayReference;
 import com.sun.jdi.Field;
 import com.sun.jdi.IncompatibleThreadStateException;
@@ -372,22 +371,16 @@ public final class Adapter {
 
     private Map<String, Object> describeFrame(FramePosition position, Location location)
             throws DebuggerException {
-        Path file = sources.find(location);
-        String name;
-        try {
-            name = location.sourceName();
-        } catch (AbsentInformationException withoutDebugInformation) {
-            name = null;
-        }
+        Sources.Shown shown = sources.show(location);
         boolean isLibrary = Names.isLibrary(location.declaringType().name())
-                || (file != null && sources.isLibrary(file));
+                || (shown.file() != null && sources.isLibrary(shown.file()));
         return Client.fields(
                 "id", require().handles().add(position),
                 "name", Names.function(location),
-                "line", Math.max(0, location.lineNumber()),
+                "line", shown.line(),
                 "column", 0,
-                "source", name == null ? null : Client.fields(
-                        "name", name, "path", file == null ? null : file.toString()),
+                "source", shown.name() == null ? null : Client.fields("name", shown.name(),
+                        "path", shown.file() == null ? null : shown.file().toString()),
                 "presentationHint", isLibrary ? "subtle" : null);
     }
 

@@ -2,11 +2,14 @@ package debugger.jdi;
 
 import com.sun.jdi.AbsentInformationException;
 import com.sun.jdi.Field;
+import com.sun.jdi.IncompatibleThreadStateException;
 import com.sun.jdi.Location;
 import com.sun.jdi.Method;
 import com.sun.jdi.ReferenceType;
+import com.sun.jdi.StackFrame;
 import com.sun.jdi.ThreadReference;
 import com.sun.jdi.event.BreakpointEvent;
+import com.sun.jdi.event.Event;
 import com.sun.jdi.event.ExceptionEvent;
 import com.sun.jdi.event.StepEvent;
 import com.sun.jdi.event.WatchpointEvent;
@@ -43,6 +46,8 @@ final class Breakpoints {
     private final Map<Long, Location> accesses = new HashMap<>();  // by thread: its last one
     private Set<String> caughtTypes = Set.of();
     private boolean catchesAll;
+    private boolean stopsUncaught;
+    private final LastCatchers lastCatchers;
     private ExceptionRequest exceptions;
     private boolean awaitsEntry;
     private int lastId;
@@ -54,6 +59,7 @@ final class Breakpoints {
         this.target = target;
         this.client = client;
         requests = target.vm().eventRequestManager();
+        lastCatchers = new LastCatchers(target.vm());
         awaitsEntry = stopsOnEntry;
         if (stopsOnEntry) {
             prepare("");
@@ -390,9 +396,24 @@ final class Breakpoints {
                 caughtTypes.addAll(List.of(types.split(",")));
             }
         }
-        boolean stopsUncaught = filters.contains("uncaught") || options.stream()
+        stopsUncaught = filters.contains("uncaught") || options.stream()
                 .anyMatch(one -> "uncaught".equals(one.get("filterId")));
-        boolean stopsCaught = catchesAll || !caughtTypes.isEmpty();
+        if (stopsUncaught) {
+            lastCatchers.begin();
+        }
+        requestExceptions();
+    }
+
+    /** Takes note of an event that may show that a library catches what nobody else does. */
+    synchronized void noteCatcher(Event event) {
+        if (lastCatchers.note(event)) {
+            requestExceptions();
+        }
+    }
+
+    private void requestExceptions() {
+        boolean stopsCaught = catchesAll || !caughtTypes.isEmpty()
+                || stopsUncaught && lastCatchers.mayRun();
         if (exceptions != null) {
             requests.deleteEventRequest(exceptions);
             exceptions = null;
@@ -406,14 +427,37 @@ final class Breakpoints {
 
     /** Tells whether an exception stops the program; one that a library throws and catches does not. */
     synchronized boolean isCaught(ExceptionEvent event) {
-        if (event.catchLocation() == null) {
+        if (event.catchLocation() == null
+                || stopsUncaught && LastCatchers.isLast(event.catchLocation())) {
             return true;
         }
-        boolean isOwn = !Names.isLibrary(event.location().declaringType().name())
-                || !Names.isLibrary(event.catchLocation().declaringType().name());
-        if (!isOwn || catchesAll) {
-            return isOwn;
+        return (catchesAll || isChosen(event)) && leavesProgram(event);
+    }
+
+    /** Tells whether an exception is thrown or caught by the program's code, or passes through it. */
+    private static boolean leavesProgram(ExceptionEvent event) {
+        Location caught = event.catchLocation();
+        if (!Names.isLibrary(event.location().declaringType().name())
+                || !Names.isLibrary(caught.declaringType().name())) {
+            return true;
         }
+        try {
+            // As what a check of the library throws for a coroutine, which the library runs.
+            for (StackFrame frame : event.thread().frames()) {
+                Location at = frame.location();
+                if (RecordedFrame.isOwn(at)) {
+                    return true;
+                } else if (at.method().equals(caught.method())) {
+                    return false;
+                }
+            }
+        } catch (IncompatibleThreadStateException running) {
+            // It has gone on: no stop is possible.
+        }
+        return false;
+    }
+
+    private boolean isChosen(ExceptionEvent event) {
         for (String name : Names.ancestry(event.exception().referenceType())) {
             String full = "." + Names.full(name);
             if (caughtTypes.stream().anyMatch(wanted -> full.endsWith("." + wanted))) {

@@ -1,7 +1,5 @@
 package debugger.jdi;
 
-import com.sun.jdi.AbsentInformationException;
-import com.sun.jdi.Location;
 import com.sun.jdi.ObjectCollectedException;
 import com.sun.jdi.Value;
 import java.nio.file.Path;
@@ -134,15 +132,10 @@ final class ChainReport {
     }
 
     private List<Object> describe(RecordedFrame at) {
-        Location location = at.location();
-        Path found = sources.find(location);
-        String file = "";
-        try {
-            file = found != null ? found.toString() : location.sourceName();
-        } catch (AbsentInformationException withoutDebugInformation) {
-            // The function alone is known.
-        }
-        return List.of(Names.function(location), file, Math.max(0, location.lineNumber()));
+        Sources.Shown shown = sources.show(at.location());
+        String file = shown.file() != null ? shown.file().toString()
+                : shown.name() != null ? shown.name() : "";
+        return List.of(Names.function(at.location()), file, shown.line());
     }
 
     String format(RecordPlan plan) {

@@ -81,8 +81,18 @@ final class ContainerTrace {
             if (container != null && Containers.size(container) >= 0) {
                 boolean isKeyed = Containers.isMap(container) && name.startsWith("get")
                         && !call.arguments.isEmpty();
-                return isKeyed ? followKey(at, call, container)
-                        : followItem(at, node, container);
+                if (isKeyed) {
+                    return followKey(at, call, container);
+                }
+                boolean isUnknown = at.value() == null
+                        || !(at.value().value() instanceof ObjectReference);
+                if (isUnknown && mustAskRemoved(at, call)) {
+                    return trace.report().pause("which item " + CodeText.of(call, at.method())
+                            + " gave is seen by a further run");
+                }
+                ValueReader.Known removed = isUnknown ? findRemoved(at, call) : null;
+                return followItem(removed == null ? at : new ValueTrace.Cursor(
+                        at.node(), at.moment(), at.index(), removed), node, container);
             }
         }
         boolean isContent = receiver != null && CONTENTS.contains(name)
@@ -110,6 +120,33 @@ final class ContainerTrace {
         }
         boolean isMaker = Set.of("of", "asList", "copyOf", "singletonList").contains(name);
         return isMaker ? followMaker(at, call) : trace.followOperands(at, call, call.parts());
+    }
+
+    // -- removed items -----------------------------------------------------------------------------
+
+    /** Returns what a call has removed from its container, where that was recorded; or null. */
+    ValueReader.Known findRemoved(ValueTrace.Cursor at, ValueNode.Call call) {
+        String record = recordOfRemoval(at, call);
+        return record == null || trace.recorder() == null || !trace.recorder().records(record) ? null
+                : RemovedItems.find(at, call,
+                        trace.recorder().before(record, at.moment().number()));
+    }
+
+    /** Tells whether a value is an item that a call has removed, which is not recorded yet. */
+    boolean mustAskRemoved(ValueTrace.Cursor at, ValueNode node) {
+        ValueNode removed = node instanceof ValueNode.Operation cast
+                && cast.operator.equals("(cast)") ? cast.operands.get(0) : node;
+        String record = removed instanceof ValueNode.Call call ? recordOfRemoval(at, call) : null;
+        return record != null && trace.plan().mustAsk(record);
+    }
+
+    /** Returns the key of the changes that a call is one of; null for another call. */
+    private String recordOfRemoval(ValueTrace.Cursor at, ValueNode.Call call) {
+        boolean isRemoval = call.receiver != null && RemovedItems.isRemoval(call.method.name());
+        ValueReader.Known known = isRemoval ? trace.read(call.receiver, at) : null;
+        return known != null && known.value() instanceof ObjectReference container
+                && Containers.size(container) >= 0 && !Containers.isMap(container)
+                ? "changes " + unwrap(container).referenceType().name() : null;
     }
 
     /** Returns the tree of the container that a loop's iterator goes through; null if unknown. */
@@ -372,15 +409,30 @@ final class ContainerTrace {
 
     // -- lists -------------------------------------------------------------------------------------
 
+    /** Follows an item that the library passed to a lambda. */
+    ValueTrace.Cursor followStreamed(
+            ValueTrace.Cursor at, String name, StreamedItems.Source source) {
+        ValueTrace.Cursor from = new ValueTrace.Cursor(
+                source.node(), at.moment(), source.index(), at.value());
+        String text = CodeText.of(source.node(), from.method());
+        trace.report().add("loaded", name + " is an item of " + text + ", which the library passed to "
+                + "the lambda", at.moment(), source.index()).put("new", trace.report().text(at.value()));
+        trace.report().markInferred();
+        return followItem(from, source.node(), source.container());
+    }
+
     /** Follows an element to the call that put this very object into the container. */
     private ValueTrace.Cursor followItem(
             ValueTrace.Cursor at, ValueNode node, ObjectReference container) {
         ChainReport report = trace.report();
         String text = CodeText.of(node, at.method());
-        if (at.value() == null || !(at.value().value() instanceof ObjectReference item)) {
+        boolean isKnown = at.value() != null && (at.value().value() == null
+                || at.value().value() instanceof ObjectReference);
+        if (!isKnown) {
             return report.end("not followed", "it is an element of " + text + " at "
                     + report.place(at.frame()));
         }
+        ObjectReference item = (ObjectReference) at.value().value();
         ObjectReference inner = unwrap(container);
         for (int level = 0; level < CONTAINERS_MAX; level++) {
             String record = "changes " + inner.referenceType().name();
@@ -430,7 +482,9 @@ final class ContainerTrace {
         if (own < 0) {
             return report.end("not followed", "the library put it into " + text);
         }
-        report.add("written", "put into " + text + " by " + name(added), added, own)
+        ValueNode.Call made = callOf(added, own);  // push, which calls addFirst
+        String name = made == null ? name(added) : made.method.name();
+        report.add("written", "put into " + text + " by " + name, added, own)
                 .put("new", report.text(at.value()));
         ValueTrace.Cursor given = followArgument(at, added, item);
         if (given != null) {
@@ -461,6 +515,9 @@ final class ContainerTrace {
      */
     private Moment findEarlier(
             ValueTrace.Cursor at, Moment added, ObjectReference item, String record) {
+        if (item == null) {
+            return null;
+        }
         String type = Names.shorten(item.referenceType().name());
         boolean isEnum = item.referenceType() instanceof ClassType own && own.isEnum();
         if (isEnum || type.equals("String") || WRAPPERS.containsValue(type)) {

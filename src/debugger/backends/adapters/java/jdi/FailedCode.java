@@ -52,7 +52,7 @@ final class FailedCode {
         if (!isOwn) {
             boolean isCheck = call != null && CHECKS.contains(call.method.type())
                     && !call.arguments.isEmpty();
-            return isCheck ? call.arguments.get(0) : null;
+            return isCheck ? call.arguments.get(0) : findNullArgument();
         }
         if (call != null) {
             return call.receiver;
@@ -62,6 +62,30 @@ final class FailedCode {
         // An element's access has the index and the value above the array, a field's write the value.
         return opcode == THROW && fromTop(1) instanceof ValueNode.Created ? null
                 : fromTop(isStore ? 3 : isLoad || opcode == 181 ? 2 : 1);
+    }
+
+    /** Returns the argument that the library found to be null; null where that is not clear. */
+    private ValueNode findNullArgument() {
+        if (call == null) {
+            return null;
+        }
+        // A method reference is called by a class that the JVM made, with the receiver first.
+        boolean isReference = top.method().declaringType().name().contains("$$Lambda");
+        if (isReference && !call.arguments.isEmpty()) {
+            return call.arguments.get(0);
+        }
+        ValueNode found = null;
+        for (ValueNode one : call.arguments) {
+            boolean isNull = one instanceof ValueNode.Constant literal && literal.value == null
+                    || one instanceof ValueNode.Local local
+                    && frame.locals().containsKey(local.slot)
+                    && frame.locals().get(local.slot) == null;
+            if (isNull && found != null) {
+                return null;
+            }
+            found = isNull ? one : found;
+        }
+        return found;
     }
 
     /** Returns the value that the exception is about; null where that is not clear. */
@@ -121,7 +145,9 @@ final class FailedCode {
         if (opcode == THROW) {
             return findGuard();
         } else if (isType("ArrayIndexOutOfBoundsException")) {
-            return fromTop(opcode >= 79 ? 2 : 1);
+            int below = opcode >= 79 ? 2 : 1;
+            // A literal index says nothing: the array is shorter than the program expects.
+            return fromTop(fromTop(below) instanceof ValueNode.Constant ? below + 1 : below);
         } else if (isType("ArithmeticException") || isType("ClassCastException")
                 || isType("NegativeArraySizeException")) {
             return fromTop(1);
@@ -161,8 +187,35 @@ final class FailedCode {
         }
         boolean isIndex = type.contains("IndexOutOfBounds") || isType("NumberFormatException")
                 || isType("IllegalArgumentException");
-        return isIndex && call.arguments.size() == 1 ? call.arguments.get(0)
-                : type.equals("java.util.NoSuchElementException") ? call.receiver : null;
+        if (isIndex && call.arguments.size() == 1
+                && !(call.arguments.get(0) instanceof ValueNode.Constant)) {
+            return call.arguments.get(0);
+        }
+        ValueNode index = isIndex ? findIndex() : null;
+        if (index != null) {
+            return index;
+        }
+        // Of a literal index, or none, what is indexed is shorter than the program expects.
+        boolean isOfReceiver = type.contains("IndexOutOfBounds") && call.arguments.size() <= 1
+                || type.equals("java.util.NoSuchElementException")
+                || isType("UnsupportedOperationException");
+        return isOfReceiver && !(call.receiver instanceof ValueNode.Constant) ? call.receiver : null;
+    }
+
+    /** Returns the only variable of several arguments whose value the message names; or null. */
+    private ValueNode findIndex() {
+        String message = Throwables.message(thrown);
+        ValueNode found = null;
+        for (ValueNode one : message == null ? List.<ValueNode>of() : call.arguments) {
+            boolean isNamed = one instanceof ValueNode.Local local
+                    && Arithmetic.toJava(frame.locals().get(local.slot)) instanceof Integer value
+                    && message.matches("(?s).*(?<![\\w.-])" + value + "(?![\\w.]).*");
+            if (isNamed && found != null) {
+                return null;
+            }
+            found = isNamed ? one : found;
+        }
+        return found;
     }
 
     /** Returns the value that a failed assertion of a library looked at, of JUnit's and AssertJ's. */

@@ -19,12 +19,27 @@ import java.util.Map;
  */
 final class Kotlin {
     private static final String FILE = ".kt";
+    private static final String CALLS = "KotlinDebug";
 
     private Kotlin() {}
 
     /** Returns the path of a location's source: `shop/App.kt`. */
     static String sourcePath(Location location) throws AbsentInformationException {
         return joinPath(location.sourcePath(), location.sourceName());
+    }
+
+    static String sourcePath(Location location, String stratum) throws AbsentInformationException {
+        return joinPath(location.sourcePath(stratum), location.sourceName(stratum));
+    }
+
+    /**
+     * Returns the stratum in which a line that was inlined is that of the call; null for other lines.
+     *
+     * The stratum has the outermost call, in the class's own file.
+     */
+    static String callStratum(Location location) {
+        return location.declaringType().availableStrata().contains(CALLS)
+                && location.lineNumber(CALLS) > 0 ? CALLS : null;
     }
 
     /** Returns the paths of a class's sources, its own first; those of inlined code follow. */

@@ -78,6 +78,23 @@ final class Sources {
         }
     }
 
+    /** A location as it is shown; without debug information the name is null and the line 0. */
+    record Shown(Path file, String name, int line) {}
+
+    /** Returns what is shown of a location: of code that a library inlined, the call. */
+    Shown show(Location location) {
+        try {
+            Path file = find(location);
+            String calls = file == null ? Kotlin.callStratum(location) : null;
+            return calls == null
+                    ? new Shown(file, location.sourceName(), Math.max(0, location.lineNumber()))
+                    : new Shown(find(Kotlin.sourcePath(location, calls)), location.sourceName(calls),
+                            location.lineNumber(calls));
+        } catch (AbsentInformationException withoutDebugInformation) {
+            return new Shown(null, null, Math.max(0, location.lineNumber()));
+        }
+    }
+
     Path find(Location location) {
         try {
             return find(Kotlin.sourcePath(location));

@@ -167,6 +167,7 @@ final class Target {
     private boolean handleAtOnce(EventSet set) {
         boolean mayStop = false;
         for (Event event : set) {
+            breakpoints.noteCatcher(event);
             if (event instanceof VMStartEvent start) {
                 threads.number(start.thread());  // the main thread is number 1
                 holdStart(set);

@@ -17,6 +17,7 @@ import java.util.Map;
 
 /** Reads exceptions of the program. */
 final class Throwables {
+    private static final String TRACE = "Java";  // the stratum of a trace, also of inlined code
     private static final int CAUSES_MAX = 10;
     private static final int FRAMES_MAX = 200;
 
@@ -115,7 +116,7 @@ final class Throwables {
                 Location stop = frame.location();
                 if (!Names.isLibrary(stop.declaringType().name())) {
                     String place = describePlace(stop.declaringType().name(), stop.method().name(),
-                            stop.sourceName(), stop.lineNumber());
+                            stop.sourceName(TRACE), stop.lineNumber(TRACE));
                     boolean isTop = frame.equals(thread.frame(0));
                     boolean isSame = isTop ? places.contains(place) : places.indexOf(place) == 0;
                     return places.isEmpty() || isSame ? "" : "created in " + places.get(0);

@@ -9,6 +9,7 @@ import com.sun.jdi.ObjectReference;
 import com.sun.jdi.ReferenceType;
 import com.sun.jdi.StackFrame;
 import com.sun.jdi.ThreadReference;
+import com.sun.jdi.Value;
 import com.sun.jdi.VirtualMachine;
 import com.sun.jdi.event.BreakpointEvent;
 import com.sun.jdi.event.Event;
@@ -45,7 +46,7 @@ final class ValueRecorder {
     private static final Set<String> CHANGES = Set.of("add", "addAll", "addFirst", "addLast", "put",
             "putAll", "putIfAbsent", "push", "offer", "offerFirst", "offerLast", "set", "replace",
             "merge", "computeIfAbsent", "compute", "computeIfPresent", "remove", "clear", "sort",
-            "<init>");
+            "pop", "poll", "pollFirst", "pollLast", "removeFirst", "removeLast", "<init>");
 
     private final VirtualMachine vm;
     private final ValueReader reader;
@@ -272,8 +273,11 @@ final class ValueRecorder {
         }
         if (key.startsWith("changes ")) {
             StackFrame frame = thread.frame(0);
+            List<Value> given = frame.getArgumentValues();
+            Value removed = RemovedItems.readNext(
+                    frame.thisObject(), frame.location().method().name(), given);
             return new Moment(count, key, thread, name, depth, frames, null, frame.thisObject(),
-                    null, null, frame.getArgumentValues(), known);
+                    removed, null, given, known);
         }
         if (key.startsWith("made ")) {
             return new Moment(count, key, thread, name, depth, frames, null,

@@ -131,7 +131,9 @@ final class ValueTrace {
             StackAnalysis.Write store = StackAnalysis.of(at.method()).onlyStore(local);
             return store == null ? null : read(store.value(), at);
         }
-        return reader.read(node, at.frame(), at.moment().isStop());
+        ValueReader.Known now = reader.read(node, at.frame(), at.moment().isStop());
+        return now == null && node instanceof ValueNode.Call call
+                ? containers.findRemoved(at, call) : now;
     }
 
     private static boolean isTemporary(ValueNode.Local local, Method method) {
@@ -284,6 +286,10 @@ final class ValueTrace {
                         at.value());
             }
         }
+        StreamedItems.Source source = StreamedItems.find(this, at);
+        if (source != null) {
+            return containers.followStreamed(at, name, source);
+        }
         return report.end("not followed", name + " comes from "
                 + Names.function(caller.method()) + " of " + (caller.isOwn() ? "the program"
                 : "the library") + own(at));
@@ -348,6 +354,9 @@ final class ValueTrace {
         ValueReader.Known owner = read.owner == null ? new ValueReader.Known(null)
                 : read(read.owner, at);
         Field field = owner == null ? null : reader.findField(read, owner.value());
+        if (field == null && containers.mustAskRemoved(at, read.owner)) {
+            return report.pause("the object of " + text + " is seen by a further run");
+        }
         if (field == null) {
             return report.end("not followed", "the object of " + text + " is not known at "
                     + report.place(at.frame()));
@@ -444,6 +453,10 @@ final class ValueTrace {
     private Cursor followElement(Cursor at, ValueNode.Element element) {
         ValueReader.Known array = read(element.array, at);
         ValueReader.Known index = read(element.index, at);
+        if (array == null && containers.mustAskRemoved(at, element.array)) {
+            return report.pause("the array of " + CodeText.of(element, at.method())
+                    + " is seen by a further run");
+        }
         if (array == null || !(array.value() instanceof ArrayReference items)) {
             return report.end("not followed", "the array of " + CodeText.of(element, at.method())
                     + " is not known at " + report.place(at.frame()));
