@@ -135,7 +135,7 @@ ONE_LINERS = {
         "puts ENV['NO_SUCH_NAME'].to_i + ENV['NO_SUCH_NAME'].length\n",
         "nil: ENV['NO_SUCH_NAME'] is nil, .length of it is called",
         "ENV['NO_SUCH_NAME']",
-        "",
+        "it is NO_SUCH_NAME of the program's environment",
     ),
     "an operand of the wrong type": (
         "def add(sum, x) = sum + x\nputs add(1, '3')\n",
@@ -171,6 +171,13 @@ ONE_LINERS = {
         "nothing wrote @name, its object has @nmae",
     ),
 }
+
+
+def test_crash_shows_no_other_variable_of_the_environment(cli, tmp_path):
+    (tmp_path / "small.rb").write_text("puts ENV['NO_SUCH_NAME'].length\n")
+    shown = cli("crash", "--", "ruby", "small.rb", cwd=tmp_path).out
+    assert "ENV['NO_SUCH_NAME'] is nil" in shown
+    assert "ENV={" not in shown
 
 
 @pytest.mark.parametrize("program", ONE_LINERS)

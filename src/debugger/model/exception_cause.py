@@ -47,6 +47,8 @@ _CONSTANT = re.compile(r'Undefined constant "(?P<name>\w+)"')  # of PHP
 _SIZE = re.compile(r"(?:count|sizeof|strlen|mb_strlen|array_sum)\((?P<of>\$[^()]+)\)")  # of PHP
 # Methods that look up their argument, and raise where it is no key: of Ruby, and of Python.
 _LOOKUPS = frozenset({"fetch", "pop"})
+# The environment, which may hold secrets: of Ruby, Python, JavaScript and PHP.
+ENVIRONMENTS = frozenset({"ENV", "os.environ", "environ", "process.env", "$_ENV", "$_SERVER"})
 _UNWRAPPED_MAX = 2  # values: what was unwrapped is in a line with many
 _NO_ENTRY = "no entry found for key"  # of Rust's maps
 _DIVIDES = frozenset({"ZeroDivisionError", "DivisionByZeroError"})  # of Python and Ruby; of PHP
@@ -219,9 +221,9 @@ def _explain_key(
             if is_it:
                 by = () if _is_literal(one.inner) else (one.inner,)
                 message = f"key {key} is not in {one.base} ({short})"
-                return ExceptionCause(
-                    "missing_key", message, (*by, one.base), next(iter(by), one.base)
-                )
+                shown = () if one.base in ENVIRONMENTS else (one.base,)
+                names = (*by, *shown)
+                return ExceptionCause("missing_key", message, names, "".join(names[:1]))
         given = tuple(one for one in operands if values.get(one) == key)[:1]
         return _explain_looked_up(f"{short}: {text}", key, accesses, given, values)
     if text == _NO_ENTRY:
@@ -247,9 +249,13 @@ def _explain_looked_up(
     if len(called) != 1:
         return ExceptionCause("missing_key", message, by, "".join(by))
     (base,) = called
-    culprit, short = next(iter(by), base if base in values else ""), message.partition(":")[0]
+    short, is_shown = message.partition(":")[0], base in values and base not in ENVIRONMENTS
+    culprit = next(iter(by), base if is_shown else "")
     return ExceptionCause(
-        "missing_key", f"key {key} is not in {base} ({short})", (*by, base), culprit
+        "missing_key",
+        f"key {key} is not in {base} ({short})",
+        (*by, base) if is_shown else by,
+        culprit,
     )
 
 

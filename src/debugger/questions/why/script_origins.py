@@ -41,6 +41,7 @@ _DEPTH_KNOWN = 4
 _CONSTRUCTORS = frozenset({"__construct", "initialize"})
 # A variable of the object itself: of Ruby, and of PHP.
 _OWN_FIELD = re.compile(r"(?:@|\$this->)(?P<name>\w+)")
+_ENVIRONMENT = re.compile(r"(?:ENV|\$_ENV|\$_SERVER)\[['\"]?(\w+)['\"]?\]")
 _FIELDS_SHOWN = 8
 _GUILTY = frozenset({"null", "nil", "NaN", "NAN", "INF", "false"})
 
@@ -283,6 +284,8 @@ class ScriptOrigins(ScriptArguments):
                 return ChainEnd.ALLOCATION, f"it has been so since {origin.text}"
             what = "it is an element of what" if is_part else "it is what"
             return ChainEnd.NOT_FOLLOWED, f"{what} {origin.text} returns, which is not recorded"
+        if (variable := _ENVIRONMENT.fullmatch(origin.text)) is not None:
+            return ChainEnd.INPUT, f"it is {variable[1]} of the program's environment"
         return ChainEnd.NOT_FOLLOWED, f"{origin.text} is not followed further"
 
     def _follow_result(
