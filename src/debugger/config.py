@@ -149,9 +149,14 @@ def config_path(env: Mapping[str, str]) -> Path:
     """Return the configuration's path: $DEBUGGER_CONFIG, else in $XDG_CONFIG_HOME or ~/.config."""
     own = env.get("DEBUGGER_CONFIG")
     if own:
-        return Path(own)
+        return _make_path(own)
     home = env.get("XDG_CONFIG_HOME") or os.path.join(env.get("HOME", "/"), ".config")
-    return Path(home) / "debugger-cli" / "config.toml"
+    return _make_path(os.path.join(home, "debugger-cli", "config.toml"))
+
+
+@lru_cache(maxsize=4)  # as _parse_config
+def _make_path(text: str) -> Path:
+    return Path(text)
 
 
 def load_config(env: Mapping[str, str], *, finds_adapters: bool = True) -> Config:

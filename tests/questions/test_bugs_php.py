@@ -87,3 +87,95 @@ def test_crash_finds_the_statement_of_which_an_error_handler_made_an_exception(
     assert found["cause"].startswith(cause)
     assert found["frame"]["line"] == find_marker("handled.php", marker)
     assert str(find_marker("handled.php", origin)) in str(found["why"])
+
+
+# The program, how the cause begins, the followed expression, and what is known of it.
+ONE_LINERS = {
+    "an index that is a sum": (
+        (
+            "function parse(string $t): int { return (int) $t; }\n$a = ['1'];\n$i = 0;\n"
+            "echo parse($a[$i + 1]);\n"
+        ),
+        "TypeError: parse(): Argument #1 ($t) must be of type string, null given",
+        "$t",
+        "$a has no element [1]",
+    ),
+    "the result of a call as an argument": (
+        (
+            "class S { private $items; function f() { return $this->items; } }\n$s = new S();\n"
+            "echo count($s->f());\n"
+        ),
+        "count(): Argument #1 ($value) must be of type Countable|array, null given (TypeError)",
+        "$s->f()",
+        "$this->items written",
+    ),
+    "a size that divides": (
+        "function avg(array $l) { return array_sum($l) / count($l); }\necho avg([]);\n",
+        "division by zero: count($l) is 0 (DivisionByZeroError) with $l=[]",
+        "$l",
+        "$l passed to avg",
+    ),
+    "a function by its name": (
+        "$f = 'strtouper';\necho $f('x');\n",
+        "Error: Call to undefined function strtouper()",
+        "$f",
+        "$f written",
+    ),
+    "a warning of a function of PHP's own": (
+        (
+            "class U { public function __construct(public ?string $mail) {} }\n"
+            "set_error_handler(fn($n, $m) => throw new ErrorException($m, 0, $n, __FILE__, 4));\n"
+            "function domain(U $u): string { return explode('@', $u->mail)[1]; }\n"
+            "echo domain(new U(null));\n"
+        ),
+        (
+            "ErrorException: explode(): Passing null to parameter #2 ($string) of type string is "
+            "deprecated, in domain"
+        ),
+        "$u->mail",
+        "passed to U->__construct",
+    ),
+    "a returned element that is not there": (
+        "function port(array $c): int {\n    return $c['port'];\n}\necho port(['a' => 1]);\n",
+        "TypeError: port(): Return value must be of type int, null returned",
+        "$c['port']",
+        "$c has no element ['port']",
+    ),
+    "a returned text": (
+        "function g(): int {\n    $r = 'abc';\n    return $r;\n}\necho g();\n",
+        "TypeError: g(): Return value must be of type int, string returned",
+        "$r",
+        "$r written",
+    ),
+    "a text that divides": (
+        "$n = '0';\necho 5 % $n;\n",
+        "division by zero: $n is 0 (DivisionByZeroError)",
+        "$n",
+        "$n written",
+    ),
+    "what a constructor left": (
+        (
+            "class P { public ?P $next = null; function __construct(public int $v) {} }\n"
+            "$a = new P(1);\n$n = $a->next;\necho $n->v();\n"
+        ),
+        "null: $n is null, ->v of it is called",
+        "$n",
+        "$a->next written",
+    ),
+}
+
+
+@pytest.mark.parametrize("program", ONE_LINERS)
+def test_crash_names_the_value_of_a_small_bug_and_its_origin(cli, tmp_path, program):
+    text, cause, expression, origin = ONE_LINERS[program]
+    (tmp_path / "small.php").write_text(f"<?php\n{text}")
+    found = answer_data(cli("--json", "crash", "--", "php", "small.php", cwd=tmp_path))
+    assert found["cause"].startswith(cause)
+    assert found["why"]["expression"] == expression
+    assert origin in found["why"]["text"]
+
+
+def test_a_dot_for_an_arrow_is_named(cli, tmp_path):
+    (tmp_path / "small.php").write_text("<?php\n$user = new stdClass;\necho $user.name;\n")
+    found = answer_data(cli("--json", "crash", "--", "php", "small.php", cwd=tmp_path))
+    assert "`.` joins two texts, $user->name reads a property" in found["cause"]

@@ -91,3 +91,100 @@ def test_crash_follows_an_instance_variable_and_the_body_of_an_endless_method(
     assert {one["name"]: one["value"] for one in found["values"]}["@items"] == "{pen: 1}"
     assert found["why"]["expression"] == "@items[key]"
     assert "@items has no element [:ink]" in str(found["why"])
+
+
+# The program, how the cause begins, the followed expression, and what is known of it.
+ONE_LINERS = {
+    "an index that is a sum": (
+        "def after(items, at) = items[at + 1].succ\nputs [0, 1].map { |at| after([1, 2], at) }\n",
+        "nil: items[at+1] is nil, .succ of it is called",
+        "items[at+1]",
+        "items has no element [2]",
+    ),
+    "a predicate": (
+        "first, second = [1]\nputs second.even?\n",
+        "nil: second is nil, .even? of it is called",
+        "second",
+        "second written",
+    ),
+    "a setter": (
+        "user = nil\nuser.city = 3\n",
+        "nil: user is nil, .city of it is set",
+        "user",
+        "user written",
+    ),
+    "a key that is fetched": (
+        "def load\n  { a: 1 }\nend\nfound = load\nputs found.fetch(:b)\n",
+        "key :b is not in found (KeyError) with found={a: 1}",
+        "found",
+        "returned by load",
+    ),
+    "an array that cannot be sorted": (
+        "scores = [3, nil, 1]\nputs scores.sort.inspect\n",
+        "ArgumentError: comparison of NilClass with 1 failed",
+        "scores",
+        "scores written",
+    ),
+    "an exception of a module": (
+        "require 'json'\ntext = '{'\nputs JSON.parse(text)\n",
+        "JSON::ParserError: ",
+        "text",
+        "text written",
+    ),
+    "the environment": (
+        "puts ENV['NO_SUCH_NAME'].to_i + ENV['NO_SUCH_NAME'].length\n",
+        "nil: ENV['NO_SUCH_NAME'] is nil, .length of it is called",
+        "ENV['NO_SUCH_NAME']",
+        "it is NO_SUCH_NAME of the program's environment",
+    ),
+    "an operand of the wrong type": (
+        "def add(sum, x) = sum + x\nputs add(1, '3')\n",
+        "TypeError: String can't be coerced into Integer",
+        "x",
+        "x passed to add",
+    ),
+    "a difference that divides": (
+        "2.times { |i| puts 10 / (i - 1) }\n",
+        "division by zero: i-1 is 0 (ZeroDivisionError) with i=1",
+        "i-1",
+        "i passed to block",
+    ),
+    "a method of Ruby that is written in Ruby": (
+        "text = '5 apples'\nputs Float(text) * 2\n",
+        "ArgumentError: invalid value for Float()",
+        "text",
+        "text written",
+    ),
+    "a value in a message": (
+        'def find(id) = raise(ArgumentError, "no #{id}")\nfind(7)\n',
+        "ArgumentError: no 7",
+        "id",
+        "id passed to find",
+    ),
+    "a variable that nothing wrote": (
+        (
+            "class User\n  def initialize(name)\n    @nmae = name\n  end\n"
+            "  def shout\n    @name.upcase\n  end\nend\nputs User.new('bo').shout\n"
+        ),
+        "nil: @name is nil, .upcase of it is called",
+        "@name",
+        "nothing wrote @name, its object has @nmae",
+    ),
+}
+
+
+def test_crash_shows_no_other_variable_of_the_environment(cli, tmp_path):
+    (tmp_path / "small.rb").write_text("puts ENV['NO_SUCH_NAME'].length\n")
+    shown = cli("crash", "--", "ruby", "small.rb", cwd=tmp_path).out
+    assert "ENV['NO_SUCH_NAME'] is nil" in shown
+    assert "ENV={" not in shown
+
+
+@pytest.mark.parametrize("program", ONE_LINERS)
+def test_crash_names_the_value_of_a_small_bug_and_its_origin(cli, tmp_path, program):
+    text, cause, expression, origin = ONE_LINERS[program]
+    (tmp_path / "small.rb").write_text(text)
+    found = answer_data(cli("--json", "crash", "--", "ruby", "small.rb", cwd=tmp_path))
+    assert found["cause"].startswith(cause)
+    assert found["why"]["expression"] == expression
+    assert origin in found["why"]["text"] + found["why"].get("reason", "")

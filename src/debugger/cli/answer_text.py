@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from debugger.model import answers
@@ -160,4 +159,4 @@ def _escape_section(section: TextSection, page: RenderPage) -> TextSection:
     def fit_text(most: int) -> str:
         return escape_controls(section.fit_text(most), has_colours=page.is_terminal)
 
-    return replace(section, fit_text=fit_text)
+    return TextSection(fit_text, section.count, section.rank, section.floor)

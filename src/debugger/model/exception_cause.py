@@ -41,6 +41,14 @@ _UNWRAPPED = re.compile(
 _TAKING = frozenset(
     {"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt", "fetch"}
 )
+# A class in a module of Ruby, whose own name may be `Error`: `JSON::ParserError`, `Date::Error`.
+_SCOPED = re.compile(r"[A-Z]\w*(?:::[A-Z]\w*)+")
+_CONSTANT = re.compile(r'Undefined constant "(?P<name>\w+)"')  # of PHP
+_SIZE = re.compile(r"(?:count|sizeof|strlen|mb_strlen|array_sum)\((?P<of>\$[^()]+)\)")  # of PHP
+# Methods that look up their argument, and raise where it is no key: of Ruby, and of Python.
+_LOOKUPS = frozenset({"fetch", "pop"})
+# The environment, which may hold secrets: of Ruby, Python, JavaScript and PHP.
+ENVIRONMENTS = frozenset({"ENV", "os.environ", "environ", "process.env", "$_ENV", "$_SERVER"})
 _UNWRAPPED_MAX = 2  # values: what was unwrapped is in a line with many
 _NO_ENTRY = "no entry found for key"  # of Rust's maps
 _DIVIDES = frozenset({"ZeroDivisionError", "DivisionByZeroError"})  # of Python and Ruby; of PHP
@@ -95,6 +103,12 @@ def explain_exception(
         found = reader(short, text, accesses, operands, values)
         if found is not None:
             return found
+    constant = _CONSTANT.search(text)
+    joined = [one for one in accesses if one.how == "." and one.base.startswith("$")]
+    if constant and (one := next((e for e in joined if e.inner == constant["name"]), None)):
+        text += f": `.` joins two texts, {one.base}->{one.inner} reads a property"
+    if _SCOPED.fullmatch(exception):
+        short = exception
     kind = "panic" if short == "panic" else "exception"
     if "deadlock" in text:
         kind = "deadlock"
@@ -147,7 +161,8 @@ def _explain_range(
                 "index_out_of_range",
                 f"index {index} out of range{has}{named}",
                 by,
-                next(iter(by), ""),
+                # A constant index is right, and the list is not.
+                next(iter(by), what if what in values else ""),
             )
     if short == "IndexError":
         for one in accesses:
@@ -206,11 +221,11 @@ def _explain_key(
             if is_it:
                 by = () if _is_literal(one.inner) else (one.inner,)
                 message = f"key {key} is not in {one.base} ({short})"
-                return ExceptionCause(
-                    "missing_key", message, (*by, one.base), next(iter(by), one.base)
-                )
-        found = tuple(one for one in operands if values.get(one) == key)[:1]
-        return ExceptionCause("missing_key", f"{short}: {text}", found, "".join(found))
+                shown = () if one.base in ENVIRONMENTS else (one.base,)
+                names = (*by, *shown)
+                return ExceptionCause("missing_key", message, names, "".join(names[:1]))
+        given = tuple(one for one in operands if values.get(one) == key)[:1]
+        return _explain_looked_up(f"{short}: {text}", key, accesses, given, values)
     if text == _NO_ENTRY:
         return _explain_rust_key(accesses, values)
     if "assignment to entry in nil map" in text:
@@ -224,6 +239,28 @@ def _explain_key(
         culprit = set_.base if set_ is not None else ""
         return ExceptionCause("nil_map", f"write to a nil map{what}", by, culprit)
     return None
+
+
+def _explain_looked_up(
+    message: str,
+    key: str,
+    accesses: Sequence[MemoryAccess],
+    by: tuple[str, ...],
+    values: Mapping[str, str],
+) -> ExceptionCause:
+    """Explain a missing key that a method looked up: `prices.fetch(name)`; `by` names the key."""
+    called = [one.base for one in accesses if one.inner in _LOOKUPS]
+    if len(called) != 1:
+        return ExceptionCause("missing_key", message, by, "".join(by))
+    (base,) = called
+    short, is_shown = message.partition(":")[0], base in values and base not in ENVIRONMENTS
+    culprit = next(iter(by), base if is_shown else "")
+    return ExceptionCause(
+        "missing_key",
+        f"key {key} is not in {base} ({short})",
+        (*by, base) if is_shown else by,
+        culprit,
+    )
 
 
 def _explain_rust_key(
@@ -263,7 +300,7 @@ def _explain_null(
     if null is None:
         return None
     empty = [one for one in accesses if _is_nothing(one, values)]
-    named = [one for one in empty if null.name in {"", one.inner, one.how}]
+    named = [one for one in empty if null.bare_name in {"", one.inner, one.how}]
     one = next(iter(named or empty), None)
     is_pointer = "nil pointer" in text
     kind = "null_pointer" if is_pointer else "nothing"
@@ -278,7 +315,8 @@ def _explain_null(
         begin = "nil pointer: " if is_pointer else ""
         return ExceptionCause(kind, f"{begin}{message}{error}")
     mark = "->" if one.how == "->" else "."
-    inner = f"[{one.inner}]" if one.how == "[]" else f"{mark}{one.inner}" if one.inner else ""
+    member = null.name if one.inner and one.inner == null.bare_name else one.inner
+    inner = f"[{one.inner}]" if one.how == "[]" else f"{mark}{member}" if member else ""
     part = f"{inner} of it" if inner else "what it points to"
     message = f"{label}: {one.base} is {null.what}, {part} is {null.verb}{error}"
     return ExceptionCause(kind, message, culprit=one.base)
@@ -298,7 +336,16 @@ def _explain_division(
         return None
     named = f" ({short})" if short in _DIVIDES or is_named else ""
     divisors = [one.base for one in accesses if one.how == "/"]
-    zero = next((one for one in divisors if _ZERO.match(values.get(one, "").strip())), None)
+    zero = next(
+        (one for one in divisors if _ZERO.match(values.get(one, "").strip().strip("'"))), None
+    )
+    # PHP evaluates no call where nobody caught the exception.
+    sized = next((one for one in divisors if _is_empty_size(one, values)), None)
+    if zero is None and sized is not None:
+        inner = _SIZE.fullmatch(sized)
+        names = (inner["of"],) if inner is not None else ()
+        text = f"division by zero: {sized} is 0{named}"
+        return ExceptionCause("division_by_zero", text, names, "".join(names))
     # PHP divides by null as by 0.
     null = next((one for one in divisors if values.get(one) == "null"), None)
     if zero is None and null is not None:
@@ -311,6 +358,11 @@ def _explain_division(
     parts = parts_of(zero, operands)
     message = f"division by zero: {zero} is 0{named}"
     return ExceptionCause("division_by_zero", message, parts, zero)
+
+
+def _is_empty_size(divisor: str, values: Mapping[str, str]) -> bool:
+    size = _SIZE.fullmatch(divisor)
+    return size is not None and values.get(size["of"]) in {"[]", "''"}
 
 
 def _explain_unwrap(

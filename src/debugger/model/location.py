@@ -7,6 +7,7 @@ import os.path
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -264,6 +265,7 @@ def split_arguments(name: str) -> tuple[str, str | None]:
     return plain, "".join(rest.removesuffix(")").split())
 
 
+@lru_cache(maxsize=1024)  # each stop has the functions of the one before
 def plain_function(name: str) -> str:
     """Strip the arguments' list, a trailing ` const` and a Rust hash from a function's name.
 

@@ -28,6 +28,7 @@ _MESSAGES = (
 # CRuby's message, and PHP's warning.
 _MISSING_KEY = re.compile(r"key not found: (?P<ruby>.+)|Undefined array key (?P<php>.+)")
 _NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")
+_SETTER = re.compile(r"(?P<name>[A-Za-z_]\w*)=")  # of CRuby: `city=`
 _VERBS = {"set": "set", "assign": "set", "Call": "called"}
 
 
@@ -44,6 +45,11 @@ class NullMessage(Struct, frozen=True):
     # `read`, `set` or `called`.
     verb: str
 
+    @property
+    def bare_name(self) -> str:
+        """The name without the mark that a method of Ruby may end with."""
+        return self.name.rstrip("?!")
+
 
 def parse_null_message(message: str) -> NullMessage | None:
     """Return what an exception's message says of nothing; None if it speaks of something else."""
@@ -53,7 +59,9 @@ def parse_null_message(message: str) -> NullMessage | None:
             parts = found.groupdict(default="")
             name = parts.get("name") or parts.get("old") or ""
             verb = _VERBS.get(parts.get("verb", ""), "read")
-            is_call = parts["what"] == "nil" and name.isidentifier()
+            if parts["what"] == "nil" and (setter := _SETTER.fullmatch(name)):
+                return NullMessage("nil", setter["name"], "set")
+            is_call = parts["what"] == "nil" and name.rstrip("?!").isidentifier()
             return NullMessage(parts["what"], name, "called" if is_call else verb)
     return None
 

@@ -53,13 +53,18 @@ _WORDS = {
 _TYPE_ARGUMENTS = re.compile(r"(?:(?<=\w)|::)<[\w:,&*\s]+>(?=\()")
 # Parameters of Rust's closures: `.map(|one| &one.version)`, `|(at, one)|`, `move |x| x`.
 _PARAMETERS = re.compile(r"(?:[(,=]|\bmove)\s*\|([^|]+)\|(?!\|)")
+# Between two blanks, and between a value and a variable, a dot of PHP joins texts.
+_JOINS = re.compile(r"\s\.\s|[\w\])'\"]\.\s*\$|[)'\"]\.\s")
 _TEMPLATE = re.compile(r"\$\{([^{}]*)\}")
+_INTERPOLATED = re.compile(r"#\{([^{}]*)\}")
 _FORMATTED = re.compile(r"(?<!\{)\{([^{}:!=]+)")
 # Functions and methods of several languages that divide by their last argument.
 _DIVIDING = frozenset(
     {"intdiv", "divmod", "floorDiv", "floorMod", "div", "modulo", "remainder", "divide", "mod"}
     | {"div_euclid", "rem_euclid", "divideUnsigned", "remainderUnsigned", "ldiv", "lldiv"}
 )
+# Functions of PHP's own that only measure a value.
+_SIZES = frozenset({"count", "sizeof", "strlen", "mb_strlen", "array_sum"})
 _LITERALS = re.compile(r"""(["']).*?\1|(?<!:):\w+""")  # with Ruby's symbols
 _READABLE = frozenset({"self", "this"})
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
@@ -161,19 +166,22 @@ def _split_tokens(text: str, *, hash_comments: bool) -> list[tuple[str, str]]:
     found = []
     for match in _TOKENS[hash_comments].finditer(text):
         kind = match.lastgroup or "mark"
+        is_joined = match[0] == "." and _JOINS.match(text, match.start() - 1) is not None
         if kind != "space":
-            found.append((kind, match[0]))
+            found.append((kind, "," if is_joined else match[0]))
         if kind == "text":
-            for inner in _filled_in(match[0]):
+            for inner in _filled_in(match[0], is_hash=hash_comments):
                 found += [("mark", "("), *_split_tokens(inner, hash_comments=hash_comments)]
                 found.append(("mark", ")"))
     return found
 
 
-def _filled_in(text: str) -> list[str]:
-    """Return the expressions in a JavaScript template or a Python f-string."""
+def _filled_in(text: str, *, is_hash: bool) -> list[str]:
+    """Return the expressions in a text: a template of JavaScript, an f-string, a text of Ruby."""
     if text.startswith("`"):
         return [match[1] for match in _TEMPLATE.finditer(text)]
+    if is_hash and text.startswith('"'):
+        return [match[1] for match in _INTERPOLATED.finditer(text)]
     prefix = text[: len(text) - len(text.lstrip("fFrR"))]
     if "f" not in prefix.lower():
         return []
@@ -259,12 +267,20 @@ class _ReadScanner:
             return closed + 1
         if kind == "name" and part not in self.words:
             before = len(self.operands)
-            at = self._scan_access_chain(at, end)
+            start, at = at, self._scan_access_chain(at, end)
             if len(self.operands) > before and self.tokens[at - 1][1] != ")":
                 divisor = self.operands[-1]
                 self.found.append(MemoryAccess(divisor, "/", "", divisor))
+            elif part in _SIZES and self.tokens[start + 2][1].startswith("$"):
+                self._read_size(start, at)
             return at
         return at + 1
+
+    def _read_size(self, at: int, end: int) -> None:
+        """Collect a divisor that is the size of a value of PHP: `count($rows)`."""
+        if self._is_pure(at + 2, end - 1):
+            size = self._tokens_text(at, end)
+            self.found.append(MemoryAccess(size, "/", "", size))
 
     def _read_divisor(self, at: int, end: int) -> None:
         """Collect an expression that divides, if it has no side effects."""

@@ -59,6 +59,8 @@ def _quote_word(word: str) -> str:
 
 def escape_controls(text: str, *, has_colours: bool) -> str:
     """Escape the remaining control characters of a formatted text; its lines and tabs stay."""
+    if text.replace("\n", "").isprintable():
+        return text
     parts = SGR.split(text) if has_colours else [text]
     return "".join(
         part

@@ -36,6 +36,8 @@ _TAKEN = re.compile(
     r"|argument of type 'NoneType'|'NoneType' object does not support the (?:\w+ )*context manager"
     r"|(?:undefined|null) is not iterable"
 )
+# PHP names the function that was given null, and the number of the argument.
+_GIVEN = re.compile(r"(?P<to>\w+)\(\): Argument #(?P<at>\d+) .*\bnull given")
 # V8 names the function.
 _RETURNED = re.compile(
     r"(?P<called>[\w$.]+) is not a function or its return value is not iterable"
@@ -73,7 +75,7 @@ _TAKES = re.compile(
 
 def is_about_nothing(message: str) -> bool:
     """Return whether a message may be about the result of a call, so that the source matters."""
-    ways = (_RETURNED, _TAKEN, _OPERATED)
+    ways = (_RETURNED, _TAKEN, _OPERATED, _GIVEN)
     return any(one.search(message) for one in ways) or parse_null_message(message) is not None
 
 
@@ -94,6 +96,9 @@ def find_nothing_call(statement: str, message: str) -> str:
     operated = _OPERATED.search(message)
     if operated is not None:
         return _find_operand(text, operated)
+    given = _GIVEN.search(message)
+    if given is not None:
+        return _only(one for one, before, rest in _calls(text) if _is_given(before, rest, given))
     null = parse_null_message(message)
     if null is None:
         return ""
@@ -223,7 +228,14 @@ def _is_read(rest: str, null: NullMessage, message: str) -> bool:
     if not null.name and _DEREFERENCED in message:
         return member is not None
     names = {member["name"] if member is not None else "", key["key"] if key is not None else ""}
-    return bool(null.name) and null.name in names
+    return bool(null.name) and null.bare_name in names
+
+
+def _is_given(before: str, rest: str, given: re.Match[str]) -> bool:
+    """Return whether a call is the whole argument that a function of PHP refused."""
+    others = r"[^(),]*," * (int(given["at"]) - 1)
+    begins = re.search(rf"\b{given['to']}\({others}\s*\Z", before)
+    return begins is not None and rest.lstrip().startswith((",", ")"))
 
 
 def _find_operand(text: str, operated: re.Match[str]) -> str:

@@ -25,6 +25,12 @@ def accesses(text: str, *, is_python: bool = False) -> list[tuple[str, str, str]
         ("return sum / (among - 2);", [("among-2", "/", "")]),
         ("x % n", [("n", "/", "")]),
         ("intdiv(10, rows)", [("rows", "/", "")]),
+        ("return array_sum($l) / count($l);", [("count($l)", "/", "")]),
+        ("return total / count(list);", []),
+        # Of PHP a dot joins texts.
+        ("echo 'n: ' . $a . $v->name . strtoupper($b);", [("$v", "->", "name")]),
+        ("echo $a.$v->name.'x'.$b;", [("$v", "->", "name")]),
+        ("$name = $obj.name;", [("$obj", ".", "name")]),
         ("Math.floorMod(f(a, b), c - d)", [("Math", ".", "floorMod"), ("c-d", "/", "")]),
         ("whole.divide(count(n), MODE)", [("whole", ".", "divide"), ("MODE", "/", "")]),
         ("whole.divide(count(n))", [("whole", ".", "divide")]),

@@ -10,7 +10,7 @@ from debugger.model.statement import MemoryAccess
 
 # A module, a function or a class among the values.
 _CODE = re.compile(r"<(?:module|function|class|built-in|bound method|method)\b|ƒ |class ")
-_DOUBTED = ("NoneType", "str")
+_DOUBTED = ("NoneType", "str", "sym", "list")
 # Exceptions about a name, and messages about the number of a call's arguments.
 _OF_NAMES = frozenset(
     {"NameError", "UnboundLocalError", "ReferenceError", "ImportError", "ModuleNotFoundError"}
@@ -33,8 +33,10 @@ _UNCALLABLE = re.compile(
 )
 # CRuby's and PHP's messages of an operand that is nothing.
 _OF_NOTHING = re.compile(
-    r"\bnil can't be coerced\b|\b(?:convert|of) nil into\b|\bfrom nil to\b|\bwith nil failed\b"
+    r"\bnil can't be coerced\b|\bcomparison of NilClass with\b|\b(?:convert|of) nil into\b"
+    r"|\bfrom nil to\b|\bwith nil failed\b"
     r"|Unsupported operand types: (?:null\b|.* null$)|\bnull (?:given|returned)\b"
+    r"|\bPassing null to\b"
 )
 _TYPES = {"null": "NoneType", "string": "str", "array": "list"}  # of PHP, by Python's names
 # Of Rust: checked arithmetic.
@@ -51,9 +53,39 @@ _TYPES_OF_EMPTY = frozenset({"NoSuchElementException", "EmptyStackException"})
 _EMPTY = re.compile(r"(?:[A-Za-z_][\w.$]*|\(0\))?\s*(?:\[\]|\{\}|\(\)|\(\[\]\)|\(\{\}\))")
 
 
+# CRuby's, PHP's and V8's words of an element that cannot be compared or added.
+_OF_ELEMENT = re.compile(r"\bcomparison of \w+ with .+ failed|\bcan't be coerced into\b")
+# CRuby's and PHP's words of a value of the wrong type.
+_OF_TYPE = re.compile(
+    r"(?P<type>\w+) can't be coerced into|no implicit conversion of (?P<from>\w+)"
+    r"|Unsupported operand types: (?P<left>\w+) \S+ (?P<right>\w+)"
+    r"|, (?P<given>\w+) (?:given|returned)|Cannot assign (?P<assigned>\w+) to property"
+)
+_BY_FIRST_LETTER = {
+    "'": "str",
+    '"': "str",
+    ":": "sym",
+    "[": "list",
+    "{": "dict",
+    "(": "tuple",
+}
+_NAMES_OF_TYPES = {
+    "str": {"String", "string"},
+    "sym": {"Symbol"},
+    "int": {"Integer", "int"},
+    "list": {"Array", "array"},
+    "dict": {"Hash"},
+    "bool": {"true", "false", "bool", "boolean"},
+    "NoneType": {"nil", "null", "NilClass"},
+}
+_CALLBACK = "must be a valid callback"  # of PHP: it quotes the function's name
+_SEQUENCE = re.compile(r"\[.*\bnil\b.*\]", re.DOTALL)
+_UNDEFINED = re.compile(r"Call to undefined (?:function|method [\w\\]+::)\s*(?P<name>[\w\\]+)\(\)")
+
+
 def is_uncallable(message: str) -> bool:
     """Return whether an exception's message says that what was called is no function."""
-    return _UNCALLABLE.search(message) is not None
+    return _UNCALLABLE.search(message) is not None or _UNDEFINED.search(message) is not None
 
 
 def find_complained_operand(
@@ -68,7 +100,7 @@ def find_complained_operand(
     It is what the message says was called; or the operand that the message quotes, or whose type
     it names, or else the only one.
     """
-    uncallable = _UNCALLABLE.search(message)
+    uncallable = _UNCALLABLE.search(message) or _UNDEFINED.search(message)
     if uncallable is not None:
         return _find_called(uncallable, [one for one in called if one in values], values)
     if (exception in _OF_NAMES and not _OF_JSON.search(message)) or _OF_ARGUMENTS.search(message):
@@ -81,12 +113,17 @@ def find_complained_operand(
         ended = [one for one, value in known.items() if _ITERATOR.match(value)]
         return _only(ended) if not message else ""
     data = {one: value for one, value in known.items() if not _CODE.match(value)}
+    if _CALLBACK in message:
+        data = {one: text for one, text in data.items() if f'"{text[1:-1]}"' in message}
     if parse_null_message(message) is not None or _OF_NOTHING.search(message):
         data = {one: value for one, value in data.items() if is_nothing(value)}
+        if not data and "null returned" in message:  # what is not there has no value
+            data = dict.fromkeys(_list_absent(operands, values), "")
     texts = {one: value for one, value in data.items() if value[:1] in {"'", '"'}}
     quoted = [one for one, value in texts.items() if len(value) > len("''") and value in message]
     is_typed = exception in {"TypeError", "AttributeError"}
     types = re.findall(r"'(\w+)'", message) if is_typed else []
+    types += _complained_types(message)
     typed = [one for one, value in data.items() if _type_name(value) in types]
     # What came as text was not converted, more often than a number was.
     by_type = [[one for one in typed if _type_name(data[one]) == name] for name in _DOUBTED]
@@ -109,10 +146,25 @@ def _only(found: Sequence[str]) -> str:
     return found[0] if len(found) == 1 else ""
 
 
+def _list_absent(operands: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """Return the variables and parts of values of PHP that a statement reads and are not there."""
+    return [one for one in operands if one.startswith("$") and one not in values]
+
+
+def _complained_types(message: str) -> list[str]:
+    """Return the types that CRuby or PHP complain about, by Python's names."""
+    found = _OF_TYPE.search(message)
+    names = {one for one in found.groupdict().values() if one} if found is not None else set()
+    return [kind for kind, own in _NAMES_OF_TYPES.items() if own & names]
+
+
 def _find_called(uncallable: re.Match[str], known: Sequence[str], values: Mapping[str, str]) -> str:
     """Return what was called of the known ones, by its text or the type of its value."""
-    text = uncallable["called"] or ""
-    if text.startswith(_EXTENDED):
+    parts = uncallable.groupdict()
+    text = parts.get("called") or ""
+    if parts.get("name"):  # of PHP: `$handler($x)` calls the function that the text names
+        fitting = [one for one in known if values[one].strip("'\"") == parts["name"]]
+    elif text.startswith(_EXTENDED):
         fitting = [one for one, value in values.items() if value == text.removeprefix(_EXTENDED)]
     elif text:
         fitting = [one for one in known if one == uncallable["called"]]
@@ -126,11 +178,11 @@ def _type_name(value: str) -> str:
     """Return the type of a value of Python, by its text; "" if that does not tell."""
     if is_nothing(value):
         return "NoneType"
-    if value in {"True", "False"}:
+    if value in {"True", "False", "true", "false"}:
         return "bool"
     if re.fullmatch(r"-?\d+", value):
         return "int"
-    return {"'": "str", '"': "str", "[": "list", "{": "dict", "(": "tuple"}.get(value[:1], "")
+    return _BY_FIRST_LETTER.get(value[:1], "")
 
 
 def find_overflowed(
@@ -178,3 +230,17 @@ def find_emptied(
         return ""
     named = dict.fromkeys((*(one.base for one in accesses), *operands))
     return _only([one for one in named if _is_empty(values.get(one, ""))])
+
+
+def find_holder(message: str, accesses: Sequence[MemoryAccess], values: Mapping[str, str]) -> str:
+    """Return the only array of a statement of whose elements a method complains; "" if unknown.
+
+    Of `scores.sort` and "comparison of NilClass with 1 failed" it is `scores`.
+    """
+    element = _OF_ELEMENT.search(message)
+    if element is None:
+        return ""
+    bases = dict.fromkeys(one.base for one in accesses)
+    known = {one: values[one] for one in bases if values.get(one, "").startswith("[")}
+    is_nil = _OF_NOTHING.search(message) is not None
+    return _only([one for one, text in known.items() if not is_nil or _SEQUENCE.match(text)])

@@ -14,6 +14,7 @@ from debugger.model.text_filters import clip_text, without_colour
 from debugger.questions.crash.complained_operand import (
     find_complained_operand,
     find_emptied,
+    find_holder,
     find_overflowed,
 )
 from debugger.questions.crash.sanitizer_report import parse_sanitizer_report
@@ -223,7 +224,7 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
     if found.kind in {"exception", "nothing"} and not culprit:
         culprit = find_complained_operand(
             facts.exception or "", facts.message, facts.operands, facts.called, facts.values
-        )
+        ) or find_holder(facts.message, facts.accesses, facts.values)
     names = found.names
     emptied = _find_emptied(found, facts)
     if emptied:

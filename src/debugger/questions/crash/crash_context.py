@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from debugger.errors import DebuggerError
 from debugger.model import answers, signals
+from debugger.model.exception_cause import ENVIRONMENTS
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
@@ -312,7 +313,7 @@ def _other_values(
     return tuple(
         answers.VariableView(name, known[name].value)
         for name in dict.fromkeys(names)
-        if name in known and not _is_local(name, own)
+        if name in known and name not in ENVIRONMENTS and not _is_local(name, own)
     )
 
 

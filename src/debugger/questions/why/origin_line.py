@@ -63,6 +63,8 @@ _FAULT = "following it failed by a fault of the debugger; debugger daemon logs s
 _UNREAD = "(not read)"  # a chain's value that lay in registers
 _UNSEEN_WRITE = "something that was not seen wrote"
 _ABSENT_PART = re.compile(r"\Athe zero value: .* gives no (?P<part>\S+)\Z", re.DOTALL)
+# How a chain ends at a variable of an object that has none: of Ruby and PHP.
+_NOTHING_WROTE = "nothing wrote "
 _REASONS = {
     ChainEnd.UNINITIALISED: "it was read before it was written",
     ChainEnd.LOST: "another run did not come to the same place",
@@ -464,7 +466,8 @@ def summarise_chain(found: Why, origin: ValueOrigin, *, is_recorded: bool = True
     links = [one for one in found.links if one.frame is not None]
     reason = _REASONS.get(found.ended, "")
     if not links or (origin.links >= len(links) and found.ended is ChainEnd.LOST):
-        words = reason or found.ending or ""
+        ending = found.ending or ""
+        words = ending if ending.startswith(_NOTHING_WROTE) else reason or ending
         return origin if origin.text else msgspec.structs.replace(origin, reason=words)
     # Of a recorded part the last link says where it was made. Where memory was watched, the links
     # go on to what it was computed from.

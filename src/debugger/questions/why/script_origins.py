@@ -38,6 +38,11 @@ _DEFAULT = ": this is the default of the hash, one object for all keys that it d
 _NOTHING = frozenset({"null", "nil"})
 _ITEMS_KNOWN = 250
 _DEPTH_KNOWN = 4
+_CONSTRUCTORS = frozenset({"__construct", "initialize"})
+# A variable of the object itself: of Ruby, and of PHP.
+_OWN_FIELD = re.compile(r"(?:@|\$this->)(?P<name>\w+)")
+_ENVIRONMENT = re.compile(r"(?:ENV|\$_ENV|\$_SERVER)\[['\"]?(\w+)['\"]?\]")
+_FIELDS_SHOWN = 8
 _GUILTY = frozenset({"null", "nil", "NaN", "NAN", "INF", "false"})
 
 
@@ -192,8 +197,24 @@ class ScriptOrigins(ScriptArguments):
             inner = statements.classify(given)
             chosen = self._follow_result(inner, call, step, called[given].result, ())
         if chosen is None and self.ending is None:
-            self._end(*self._unfollowed(origin, is_part=is_part))
+            unwritten = self._unwritten(origin, call)
+            is_unwritten = (ChainEnd.UNINITIALISED, unwritten)
+            self._end(*(is_unwritten if unwritten else self._unfollowed(origin, is_part=is_part)))
         return chosen
+
+    def _unwritten(self, origin: StatementOrigin, call: int) -> str:
+        """Say of a variable of the object itself that nothing wrote it; "" if that is not known."""
+        found = _OWN_FIELD.fullmatch(origin.text)
+        slot = self._values.resolve("$this" if self._is_php else "self", call, 1 << 60)
+        if found is None or slot is None or not slot.value.object:
+            return ""
+        sign = "->" if self._is_php else "@"
+        fields = self._history.changes.get(slot.owner, {})
+        if (f"{sign}{found['name']}",) in fields:
+            return ""
+        others = [path[0] for path in fields if len(path) == 1 and path[0].startswith(sign)]
+        has = f", its object has {', '.join(others[:_FIELDS_SHOWN])}" if others else ""
+        return f"nothing wrote {origin.text}{has}"
 
     def _changed_content(self, value: FollowedValue, change: Change | None) -> FollowedValue | None:
         """Return the element of an array or a hash of Ruby that was changed since it was stored."""
@@ -259,8 +280,12 @@ class ScriptOrigins(ScriptArguments):
     @staticmethod
     def _unfollowed(origin: StatementOrigin, *, is_part: bool) -> tuple[ChainEnd, str]:
         if origin.kind is OriginKind.CALL:
+            if origin.function in {"new", "__construct"}:
+                return ChainEnd.ALLOCATION, f"it has been so since {origin.text}"
             what = "it is an element of what" if is_part else "it is what"
             return ChainEnd.NOT_FOLLOWED, f"{what} {origin.text} returns, which is not recorded"
+        if (variable := _ENVIRONMENT.fullmatch(origin.text)) is not None:
+            return ChainEnd.INPUT, f"it is {variable[1]} of the program's environment"
         return ChainEnd.NOT_FOLLOWED, f"{origin.text} is not followed further"
 
     def _follow_result(
@@ -326,7 +351,7 @@ class ScriptOrigins(ScriptArguments):
             return literal
         first = next((one for one in between if _ENSURE.match(lines[one - 1])), None)
         if self._is_php or first is None:
-            return child.result_line
+            return child.result_line or function.line  # one without a statement has none
         before = [one.line for one in self._history.steps_of(child.number) if one.line < first]
         return before[-1] if before else child.result_line
 
@@ -360,12 +385,14 @@ class ScriptOrigins(ScriptArguments):
             one
             for one in reversed(self._children(call, step, 1 << 60))
             if one.result is not None and (value is None or one.result.text == value.text)
+            # What a constructor returns is not what `new` gives.
+            if _split_name(self._history.function_of(one.number).name) not in _CONSTRUCTORS
         ]
         # A library may copy what a block gave it.
         same = [one for one in results if value is None or one.result == value] or results
         for one in same:
             function = self._history.function_of(one.number).name
-            if re.split(r"->|#|::|\.|\\", function)[-1] == name:
+            if _split_name(function) == name:
                 return one, True
         is_call = origin.kind is OriginKind.CALL or "(" in origin.text
         is_only = len(same) == 1 and is_call and value is not None
@@ -454,3 +481,8 @@ def _with_keys(names: Sequence[str]) -> list[str]:
             found[container] = None
             found.update(dict.fromkeys(statements.computed(inner).operands))
     return list(found)
+
+
+def _split_name(function: str) -> str:
+    """Return a function's name without its class, module and namespace."""
+    return re.split(r"->|#|::|\.|\\", function)[-1]

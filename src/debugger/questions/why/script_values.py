@@ -15,6 +15,8 @@ _ROOT = re.compile(
 _PART = re.compile(r"\s*(?:(?:\?->|->|&?\.)\s*(?P<field>\w+)|\[(?P<key>[^\[\]]*)\])")
 _BLOCK = re.compile(r"(?:block |\{closure\})")
 _PLAIN_KEY = re.compile(r"-?\d+|:\w+|'[^']*'|\"[^\"]*\"")
+_SUM = re.compile(r"(?P<left>[^'\"]+?)\s*(?P<sign>[-+])(?!>)\s*(?P<right>[\w$@]+)")
+_WHOLE = re.compile(r"-?\d+")
 
 
 @dataclass(frozen=True)
@@ -162,8 +164,22 @@ class HistoryValues:
         if _PLAIN_KEY.fullmatch(text):
             quote = "'" if self._is_php else '"'
             return f"{quote}{text[1:-1]}{quote}" if text[0] in "'\"" else text
+        total = _SUM.fullmatch(text)
+        if total is not None:
+            return self._sum_key(total, call, index)
         slot = self.resolve(text, call, index)
         return slot.value.text if slot is not None else None
+
+    def _sum_key(self, total: re.Match[str], call: int, index: int) -> str | None:
+        """Return the sum or the difference of whole numbers, as of `[at + 1]`."""
+        left, right = (self._key(total[one], call, index) for one in ("left", "right"))
+        if (
+            left is None
+            or right is None
+            or not (_WHOLE.fullmatch(left) and _WHOLE.fullmatch(right))
+        ):
+            return None
+        return str(int(left) + (int(right) if total["sign"] == "+" else -int(right)))
 
     def find_element(self, slot: Slot, value: PassedValue, index: int) -> Slot | None:
         """Return the element of a container that is a value; None if several are."""

@@ -249,7 +249,7 @@ def test_a_recursion_is_told_by_its_depth() -> None:
         ),
         (
             "KeyError", "key not found: :ink", "prices.fetch(key)", {"key": ":ink"},
-            "KeyError: key not found: :ink with key=:ink",
+            "key :ink is not in prices (KeyError) with key=:ink",
         ),
         (
             "runtime.boundsError", "runtime error: index out of range [5] with length 3",
@@ -291,7 +291,12 @@ def test_a_recursion_is_told_by_its_depth() -> None:
          "division by zero: b[i] is 0 (ArithmeticException) with i=2"),
         ("java.lang.ArithmeticException", "/ by zero", "a.half()", {},
          "ArithmeticException: / by zero"),
-        ("KeyError", "'k'", "row.pop(key)", {"key": "'k'"}, "KeyError: 'k' with key='k'"),
+        ("KeyError", "'NAME'", "os.environ['NAME']", {"os.environ": "environ({'TOKEN': 'x'})"},
+         "key 'NAME' is not in os.environ (KeyError)"),
+        ("KeyError", 'key not found: "NAME"', 'ENV.fetch("NAME")', {"ENV": '{"TOKEN"=>"x"}'},
+         'key "NAME" is not in ENV (KeyError)'),
+        ("KeyError", "'k'", "row.pop(key)", {"key": "'k'"},
+         "key 'k' is not in row (KeyError) with key='k'"),
         ("IndexError", "pop from empty list", "rows.pop()", {"rows": "[]"},
          "pop from empty list (IndexError) with rows=[]"),
         ("IndexError", "index 2 outside of array bounds: -1...1", "rows.fetch(2)", {"rows": "[5]"},

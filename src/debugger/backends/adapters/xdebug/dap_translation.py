@@ -294,7 +294,7 @@ class DapTranslation:
             stack = self._last_throw[1] if self._last_throw and uncaught else None
             stack = stack or await save_variables(self._require_stop(), self._stack)
             if found.is_of_handler and found.place is not None:
-                stack = stack.hide_handler(found.place)
+                stack = stack.hide_handler(found.place).hide_built_in()
             self._stack = replace(stack, is_over=True)
             self._report_thrown(found)
             return None

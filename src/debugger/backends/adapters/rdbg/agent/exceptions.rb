@@ -59,7 +59,7 @@ module DebuggerAgent
 
     # What `require` raises and rescues itself.
     def internal?(path)
-      path.start_with?("<internal:", FOLDER) || path.end_with?("/rubygems/core_ext/kernel_require.rb")
+      path.start_with?(FOLDER) || path.match?(/\A<internal:.*(?:gem|rubygems|prelude)/) || path.end_with?("/rubygems/core_ext/kernel_require.rb")
     end
 
     def of_type?(error)

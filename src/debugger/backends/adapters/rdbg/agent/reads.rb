@@ -11,6 +11,7 @@ module DebuggerAgent
     PATH = /\A(?<base>@{0,2}\w+[?!]?|\$\w+)(?<rest>(?:&?\.\w+[?!]?|\[[^\[\]]*\])*)\z/.freeze
     PART = /&?\.(?<name>\w+[?!]?)|\[(?<key>[^\[\]]*)\]/.freeze
     LITERAL = /\A(?:-?\d+|:\w+[?!]?|"[^"#\\]*"|'[^'\\]*'|nil|true|false)\z/.freeze
+    SUM = /\A(?<left>.+?)\s*(?<sign>[-+])\s*(?<right>[\w@.]+)\s*\z/.freeze
     METHOD = Kernel.instance_method(:method)
     # Of instructions; a method that has no others gives a variable or a constant.
     READING = %i[getinstancevariable getclassvariable putobject putself putnil leave nop
@@ -22,7 +23,7 @@ module DebuggerAgent
 
     class << self
       def value(scope, text)
-        match = PATH.match(text) or raise NotARead, "#{text} is not read by itself"
+        match = PATH.match(text) or return sum_value(scope, text)
         found = base_value(scope, match[:base])
         match[:rest].scan(PART) { found = part_value(scope, found, $~) }
         found
@@ -40,12 +41,25 @@ module DebuggerAgent
         return nil if object.nil? && part[0].start_with?("&")
         return read_method(object, part[:name]) if part[:name]
 
-        key = LITERAL.match?(part[:key]) ? scope.eval(part[:key]) : value(scope, part[:key])
-        read_element(object, key)
+        read_element(object, key_value(scope, part[:key]))
+      end
+
+      def key_value(scope, text)
+        LITERAL.match?(text) ? scope.eval(text) : value(scope, text)
+      end
+
+      # The sum or the difference of whole numbers: `items[at + 1]`, `total / (count - 1)`.
+      def sum_value(scope, text)
+        sum = SUM.match(text) or raise NotARead, "#{text} is not read by itself"
+        left, right = key_value(scope, sum[:left]), key_value(scope, sum[:right])
+        raise NotARead, "#{text} runs code" unless Integer === left && Integer === right
+
+        sum[:sign] == "+" ? left + right : left - right
       end
 
       def read_element(object, key)
         is_plain = object.instance_of?(Array) || object.instance_of?(String) || object.is_a?(Struct)
+        is_plain ||= object.equal?(ENV)
         is_plain ||= object.instance_of?(Hash) && (object.key?(key) || object.default_proc.nil?)
         is_plain ? object[key] : raise(NotARead, "its elements are computed")
       end
