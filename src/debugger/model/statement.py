@@ -53,8 +53,8 @@ _WORDS = {
 _TYPE_ARGUMENTS = re.compile(r"(?:(?<=\w)|::)<[\w:,&*\s]+>(?=\()")
 # Parameters of Rust's closures: `.map(|one| &one.version)`, `|(at, one)|`, `move |x| x`.
 _PARAMETERS = re.compile(r"(?:[(,=]|\bmove)\s*\|([^|]+)\|(?!\|)")
-# Between two blanks, and between a value and a variable, a dot of PHP joins texts.
-_JOINS = re.compile(r"\s\.\s|[\w\])'\"]\.\s*\$|[)'\"]\.\s")
+# Between two blanks, and between a value and a variable or a text, a dot of PHP joins texts.
+_JOINS = re.compile(r"\s\.\s|[\w\])'\"]\.\s*\$|[)'\"]\.\s+['\"]")
 _TEMPLATE = re.compile(r"\$\{([^{}]*)\}")
 _INTERPOLATED = re.compile(r"#\{([^{}]*)\}")
 _FORMATTED = re.compile(r"(?<!\{)\{([^{}:!=]+)")
