@@ -259,7 +259,7 @@ BUDGETS: Mapping[str, int] = {
     "install": 1631,
     "mcp": 2089,
     "mcp/tools": 1532,
-    "model": 3518,
+    "model": 3579,
     "model/answers": 577,
     "model/pointers": 512,
     "output": 3022,

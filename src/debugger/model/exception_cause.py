@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from debugger.model.node_report import NODE_ENDS, NODE_PLACE, with_marks
 from debugger.model.null_message import is_nothing, parse_missing_key, parse_null_message
+from debugger.model.slice_bounds import explain_bounds
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text
 
@@ -137,6 +138,9 @@ def _explain_range(
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
     named = f" ({short})" if short not in {"panic", "boundsError", "Error"} else ""
+    bounds = explain_bounds(text, accesses, operands, values)
+    if bounds is not None:
+        return ExceptionCause("index_out_of_range", bounds.text, bounds.names, bounds.culprit)
     for pattern in _RANGES:
         found = pattern.search(text)
         if found:
