@@ -17,6 +17,11 @@ from debugger.model.text_filters import clip_text
 
 _MESSAGE_MAX = 300  # characters
 _ZERO = re.compile(r"-?0(?:\.0*)?n?$")
+# An empty container as delve, LLDB, and the interpreters show it.
+_EMPTY = re.compile(
+    r"(?:\[\]\S+ )?(?:len: 0,|nil\b)|(?:0x[0-9a-f]+ )?(?:size=0\b|length 0\b)"
+    r"|(?:\[\]|\{\}|\(\)|set\(\)|deque\(\[\]\)|''|\"\")\Z|map\[[^\]]*\]\S* \[\]\Z"
+)
 _RANGES = (
     # Go, Ruby, Rust, C++ (at() of vector, of string; std::array), .NET's words are others'.
     re.compile(r"index out of range \[(?P<index>-?\d+)\](?: with length (?P<length>\d+))?"),
@@ -301,6 +306,10 @@ def _explain_division(
     if not is_it:
         return None
     named = f" ({short})" if short in _DIVIDES or is_named else ""
+    empty = find_empty_divisor(accesses, values)
+    if empty is not None:
+        text = f"division by zero: {empty.whole} is 0{named}"
+        return ExceptionCause("division_by_zero", text, (empty.base,), empty.base)
     divisors = [one.base for one in accesses if one.how == "/"]
     zero = next((one for one in divisors if _ZERO.match(values.get(one, "").strip())), None)
     # PHP divides by null as by 0.
@@ -315,6 +324,14 @@ def _explain_division(
     parts = parts_of(zero, operands)
     message = f"division by zero: {zero} is 0{named}"
     return ExceptionCause("division_by_zero", message, parts, zero)
+
+
+def find_empty_divisor(
+    accesses: Sequence[MemoryAccess], values: Mapping[str, str]
+) -> MemoryAccess | None:
+    """Return the division by the length of an empty container; None if there is none."""
+    lengths = [one for one in accesses if one.how == "/" and one.inner]
+    return next((one for one in lengths if _EMPTY.match(values.get(one.base, "").strip())), None)
 
 
 def _explain_unwrap(

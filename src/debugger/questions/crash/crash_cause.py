@@ -8,7 +8,12 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from debugger.model.exception_cause import ExceptionCause, explain_exception, short_type
+from debugger.model.exception_cause import (
+    ExceptionCause,
+    explain_exception,
+    find_empty_divisor,
+    short_type,
+)
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text, without_colour
 from debugger.questions.crash.complained_operand import (
@@ -367,6 +372,10 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
 
 def _signal_cause(facts: CrashFacts) -> Cause | None:
     if facts.signal == _ARITHMETIC:
+        empty = find_empty_divisor(facts.accesses, facts.values)
+        if empty is not None:
+            text = f"division by zero: {empty.whole} is 0 with {format_values(facts, [empty.base])}"
+            return Cause("division_by_zero", text, culprit=empty.base)
         divisors = [one.base for one in facts.accesses if one.how == "/"]
         zero = next((one for one in divisors if is_zero(facts.values.get(one, ""))), None)
         if zero is not None:
