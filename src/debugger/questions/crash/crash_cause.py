@@ -16,6 +16,7 @@ from debugger.model.exception_cause import (
 )
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text, without_colour
+from debugger.questions.crash.closed_channel import find_channel
 from debugger.questions.crash.complained_operand import (
     find_complained_operand,
     find_emptied,
@@ -135,6 +136,7 @@ def explain_crash(facts: CrashFacts) -> Cause:
         or _nothing_call_cause(facts)
         or _empty_object_cause(facts)
         or _missing_key_cause(facts)
+        or _channel_cause(facts)
         or _exception_cause(facts)
         or _abort_cause(facts)
         or _signal_cause(facts)
@@ -275,6 +277,13 @@ def _missing_key_cause(facts: CrashFacts) -> Cause | None:
     value = clip_text(_ADDRESS.sub("", facts.values.get(key, "")), _VALUE_MAX)
     shown = f"key {key}={value}" if key else "the key"
     return Cause("missing_key", f"{shown} is not in {maps[0]} (out_of_range)", culprit=key)
+
+
+def _channel_cause(facts: CrashFacts) -> Cause | None:
+    """Name the channel of Go that was closed, or nil, when it was sent to or closed."""
+    channel = find_channel(facts.message, facts.operands, facts.values)
+    text = f"{facts.message.strip()}: {channel}"
+    return Cause("closed_channel", text, culprit=channel) if channel else None
 
 
 def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
