@@ -11,11 +11,17 @@ from msgspec import Struct
 
 from debugger.model.node_report import NODE_ENDS, NODE_PLACE, with_marks
 from debugger.model.null_message import is_nothing, parse_missing_key, parse_null_message
+from debugger.model.slice_bounds import explain_bounds
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text
 
 _MESSAGE_MAX = 300  # characters
 _ZERO = re.compile(r"-?0(?:\.0*)?n?$")
+# An empty container as delve, LLDB, and the interpreters show it.
+_EMPTY = re.compile(
+    r"(?:\[\]\S+ )?(?:len: 0,|nil\b)|(?:0x[0-9a-f]+ )?(?:size=0\b|length 0\b)"
+    r"|(?:\[\]|\{\}|\(\)|set\(\)|deque\(\[\]\)|''|\"\")\Z|map\[[^\]]*\]\S* \[\]\Z"
+)
 _RANGES = (
     # Go, Ruby, Rust, C++ (at() of vector, of string; std::array), .NET's words are others'.
     re.compile(r"index out of range \[(?P<index>-?\d+)\](?: with length (?P<length>\d+))?"),
@@ -44,7 +50,6 @@ _TAKING = frozenset(
 # A class in a module of Ruby, whose own name may be `Error`: `JSON::ParserError`, `Date::Error`.
 _SCOPED = re.compile(r"[A-Z]\w*(?:::[A-Z]\w*)+")
 _CONSTANT = re.compile(r'Undefined constant "(?P<name>\w+)"')  # of PHP
-_SIZE = re.compile(r"(?:count|sizeof|strlen|mb_strlen|array_sum)\((?P<of>\$[^()]+)\)")  # of PHP
 # Methods that look up their argument, and raise where it is no key: of Ruby, and of Python.
 _LOOKUPS = frozenset({"fetch", "pop"})
 # The environment, which may hold secrets: of Ruby, Python, JavaScript and PHP.
@@ -151,6 +156,9 @@ def _explain_range(
     values: Mapping[str, str],
 ) -> ExceptionCause | None:
     named = f" ({short})" if short not in {"panic", "boundsError", "Error"} else ""
+    bounds = explain_bounds(text, accesses, operands, values)
+    if bounds is not None:
+        return ExceptionCause("index_out_of_range", bounds.text, bounds.names, bounds.culprit)
     for pattern in _RANGES:
         found = pattern.search(text)
         if found:
@@ -335,17 +343,14 @@ def _explain_division(
     if not is_it:
         return None
     named = f" ({short})" if short in _DIVIDES or is_named else ""
+    empty = find_empty_divisor(accesses, values)
+    if empty is not None:
+        text = f"division by zero: {empty.whole} is 0{named}"
+        return ExceptionCause("division_by_zero", text, (empty.base,), empty.base)
     divisors = [one.base for one in accesses if one.how == "/"]
     zero = next(
         (one for one in divisors if _ZERO.match(values.get(one, "").strip().strip("'"))), None
     )
-    # PHP evaluates no call where nobody caught the exception.
-    sized = next((one for one in divisors if _is_empty_size(one, values)), None)
-    if zero is None and sized is not None:
-        inner = _SIZE.fullmatch(sized)
-        names = (inner["of"],) if inner is not None else ()
-        text = f"division by zero: {sized} is 0{named}"
-        return ExceptionCause("division_by_zero", text, names, "".join(names))
     # PHP divides by null as by 0.
     null = next((one for one in divisors if values.get(one) == "null"), None)
     if zero is None and null is not None:
@@ -360,9 +365,12 @@ def _explain_division(
     return ExceptionCause("division_by_zero", message, parts, zero)
 
 
-def _is_empty_size(divisor: str, values: Mapping[str, str]) -> bool:
-    size = _SIZE.fullmatch(divisor)
-    return size is not None and values.get(size["of"]) in {"[]", "''"}
+def find_empty_divisor(
+    accesses: Sequence[MemoryAccess], values: Mapping[str, str]
+) -> MemoryAccess | None:
+    """Return the division by the length of an empty container; None if there is none."""
+    lengths = [one for one in accesses if one.how == "/" and one.inner]
+    return next((one for one in lengths if _EMPTY.match(values.get(one.base, "").strip())), None)
 
 
 def _explain_unwrap(

@@ -63,8 +63,6 @@ _DIVIDING = frozenset(
     {"intdiv", "divmod", "floorDiv", "floorMod", "div", "modulo", "remainder", "divide", "mod"}
     | {"div_euclid", "rem_euclid", "divideUnsigned", "remainderUnsigned", "ldiv", "lldiv"}
 )
-# Functions of PHP's own that only measure a value.
-_SIZES = frozenset({"count", "sizeof", "strlen", "mb_strlen", "array_sum"})
 _LITERALS = re.compile(r"""(["']).*?\1|(?<!:):\w+""")  # with Ruby's symbols
 _READABLE = frozenset({"self", "this"})
 _CLOSERS = {"(": ")", "[": "]", "{": "}"}
@@ -74,11 +72,19 @@ _MOST = 12  # accesses, and as many operands
 _LONGEST = 80  # characters of an expression
 
 
+# A container's length, also converted to another type of number.
+_PATH = r"[A-Za-z_$@][\w$]*(?:(?:\.|->|::)[A-Za-z_$][\w$]*)*?"
+_LENGTH = re.compile(
+    rf"(?:[a-z]\w*\()?(?P<length>(?:len|count|sizeof|strlen|mb_strlen|array_sum)\((?P<given>{_PATH})\)"
+    rf"|(?P<object>{_PATH})(?:\.|->)(?:len|size|length|count)\(\))\)?"
+)
+
+
 class MemoryAccess(Struct, frozen=True):
     """One access: of `inner`, a member or an index, in `base`."""
 
     base: str
-    # `.`, `->`, `[]`, `*`, or `/` for a division by `base`.
+    # `.`, `->`, `[]`, `*`, or `/` for a division by `base`, or by its length (`inner`).
     how: str
     inner: str
     # The source text of the access.
@@ -262,31 +268,43 @@ class _ReadScanner:
         kind, part = self.tokens[at]
         if part == "(":
             closed = self._find_closing(at, end)
+            if self._is_cast(at, closed, end):
+                return self._scan_divisor(closed + 1, end)
             self._read_divisor(at + 1, closed)
+            self._read_divisor_length(self._tokens_text(at + 1, closed))
             self.scan_tokens(at + 1, closed)
             return closed + 1
         if kind == "name" and part not in self.words:
-            before = len(self.operands)
-            start, at = at, self._scan_access_chain(at, end)
+            before, start = len(self.operands), at
+            at = self._scan_access_chain(at, end)
+            self._read_divisor_length(self._tokens_text(start, at))
             if len(self.operands) > before and self.tokens[at - 1][1] != ")":
                 divisor = self.operands[-1]
                 self.found.append(MemoryAccess(divisor, "/", "", divisor))
-            elif part in _SIZES and self.tokens[start + 2][1].startswith("$"):
-                self._read_size(start, at)
             return at
         return at + 1
 
-    def _read_size(self, at: int, end: int) -> None:
-        """Collect a divisor that is the size of a value of PHP: `count($rows)`."""
-        if self._is_pure(at + 2, end - 1):
-            size = self._tokens_text(at, end)
-            self.found.append(MemoryAccess(size, "/", "", size))
+    def _is_cast(self, at: int, closed: int, end: int) -> bool:
+        """Return whether brackets hold a type of C, with what is converted after them."""
+        inner = self.tokens[at + 1 : closed]
+        is_type = bool(inner) and all(
+            part in self.words or part.endswith("_t") for _, part in inner
+        )
+        following = self.tokens[closed + 1] if closed + 1 < end else ("", "")
+        return is_type and (following[0] == "name" or following[1] == "(")
 
     def _read_divisor(self, at: int, end: int) -> None:
         """Collect an expression that divides, if it has no side effects."""
         if self._is_pure(at, end):
             inner = self._tokens_text(at, end)
             self.found.append(MemoryAccess(inner, "/", "", inner))
+
+    def _read_divisor_length(self, text: str) -> None:
+        """Collect a container whose length divides: `v` of `len(v)`, `v.size()`, `int(len(v))`."""
+        found = _LENGTH.fullmatch(text)
+        if found is not None:
+            base = found["given"] or found["object"]
+            self.found.append(MemoryAccess(base, "/", "length", found["length"]))
 
     def _last_argument(self, at: int, end: int) -> int:
         """Return the position at which the last of a call's arguments begins."""

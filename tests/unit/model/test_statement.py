@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from debugger.model.statement import join_statement, parse_reads, parts_of
+from debugger.model.statement import MemoryAccess, join_statement, parse_reads, parts_of
 
 
 def accesses(text: str, *, is_python: bool = False) -> list[tuple[str, str, str]]:
@@ -25,8 +25,8 @@ def accesses(text: str, *, is_python: bool = False) -> list[tuple[str, str, str]
         ("return sum / (among - 2);", [("among-2", "/", "")]),
         ("x % n", [("n", "/", "")]),
         ("intdiv(10, rows)", [("rows", "/", "")]),
-        ("return array_sum($l) / count($l);", [("count($l)", "/", "")]),
-        ("return total / count(list);", []),
+        ("return array_sum($l) / count($l);", [("$l", "/", "length")]),
+        ("return total / count(list);", [("list", "/", "length")]),
         # Of PHP a dot joins texts.
         ("echo 'n: ' . $a . $v->name . strtoupper($b);", [("$v", "->", "name")]),
         ("echo $a.$v->name.'x'.$b;", [("$v", "->", "name")]),
@@ -120,3 +120,33 @@ def test_the_parts_of_an_expression_are_what_it_names(
     expression: str, parts: tuple[str, ...]
 ) -> None:
     assert parts_of(expression, ("row", "name", "count", "w")) == parts
+
+
+@pytest.mark.parametrize(
+    ("text", "base", "length"),
+    [
+        ("return s / len(v)", "v", "len(v)"),
+        ("return total / int64(len(o.items))", "o.items", "len(o.items)"),
+        ("return s / v.size();", "v", "v.size()"),
+        ("return s / (int)v.size();", "v", "v.size()"),
+        ("return s / (double) o->list.size();", "o->list", "o->list.size()"),
+        ("return s / static_cast<int>(v.size());", "v", "v.size()"),
+        ("sum % (v.len())", "v", "v.len()"),
+        ("return $sum / count($v);", "$v", "count($v)"),
+    ],
+)
+def test_a_length_that_divides_is_told_with_its_container(
+    text: str, base: str, length: str
+) -> None:
+    divisions = [one for one in parse_reads(text).accesses if one.how == "/"]
+    assert divisions == [MemoryAccess(base, "/", "length", length)]
+
+
+def test_a_cast_divisor_is_the_variable_that_is_converted() -> None:
+    divisions = [one for one in parse_reads("a / (size_t)b").accesses if one.how == "/"]
+    assert divisions == [MemoryAccess("b", "/", "", "b")]
+
+
+@pytest.mark.parametrize("text", ["s / sum(v)", "s / (len(v) + 1)", "s / len(load(v))"])
+def test_what_is_no_length_of_a_variable_is_no_length(text: str) -> None:
+    assert not [one for one in parse_reads(text).accesses if one.inner == "length"]

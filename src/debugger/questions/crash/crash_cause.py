@@ -8,9 +8,15 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from debugger.model.exception_cause import ExceptionCause, explain_exception, short_type
+from debugger.model.exception_cause import (
+    ExceptionCause,
+    explain_exception,
+    find_empty_divisor,
+    short_type,
+)
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text, without_colour
+from debugger.questions.crash.closed_channel import find_channel
 from debugger.questions.crash.complained_operand import (
     find_complained_operand,
     find_emptied,
@@ -131,6 +137,7 @@ def explain_crash(facts: CrashFacts) -> Cause:
         or _nothing_call_cause(facts)
         or _empty_object_cause(facts)
         or _missing_key_cause(facts)
+        or _channel_cause(facts)
         or _exception_cause(facts)
         or _abort_cause(facts)
         or _signal_cause(facts)
@@ -273,6 +280,13 @@ def _missing_key_cause(facts: CrashFacts) -> Cause | None:
     return Cause("missing_key", f"{shown} is not in {maps[0]} (out_of_range)", culprit=key)
 
 
+def _channel_cause(facts: CrashFacts) -> Cause | None:
+    """Name the channel of Go that was closed, or nil, when it was sent to or closed."""
+    channel = find_channel(facts.message, facts.operands, facts.values)
+    text = f"{facts.message.strip()}: {channel}"
+    return Cause("closed_channel", text, culprit=channel) if channel else None
+
+
 def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
     """Say of a panic of Rust which call or variable gave the value that it is about."""
     if not facts.is_panic or not facts.nothing_call:
@@ -368,6 +382,10 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
 
 def _signal_cause(facts: CrashFacts) -> Cause | None:
     if facts.signal == _ARITHMETIC:
+        empty = find_empty_divisor(facts.accesses, facts.values)
+        if empty is not None:
+            text = f"division by zero: {empty.whole} is 0 with {format_values(facts, [empty.base])}"
+            return Cause("division_by_zero", text, culprit=empty.base)
         divisors = [one.base for one in facts.accesses if one.how == "/"]
         zero = next((one for one in divisors if is_zero(facts.values.get(one, ""))), None)
         if zero is not None:

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import msgspec
 from msgspec import UNSET
@@ -21,6 +22,7 @@ from debugger.model.events import State
 from debugger.model.text_filters import without_traces
 from debugger.model.typescript_refusal import typescript_notes
 from debugger.questions.crash import exit_calls
+from debugger.questions.crash.closed_channel import describe_closing
 from debugger.questions.crash.crash_cause import CrashFacts, parse_assertion
 from debugger.questions.crash.crash_stops import (
     CRASHES,
@@ -45,7 +47,7 @@ from debugger.questions.crash.reported_crash import (
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash, ValueOrigin
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
-from debugger.session import process_tree
+from debugger.session import process_tree, source_files
 from debugger.session.session_state import is_running_program
 from debugger.session.stop_report import MISSED, OVERFLOWED
 from debugger.sources.javascript_declarations import (
@@ -345,7 +347,8 @@ def _notes_of_output(run: RunningQuestion, crash: CrashStop, lines: Sequence[str
     scene = crash.scene
     called = (one for each in scene.callers for one in each.values)
     typed = explain_typed_nil([*scene.values, *scene.locals, *called])
-    early = [*_early_read(frame, facts), *typed]
+    closing = closing_notes(frame, facts, crash.cause.culprit)
+    early = [*_early_read(frame, facts), *typed, *closing]
     return [*notes, *early, *empty, *tasks, *typescript_notes(lines), *unlined]
 
 
@@ -356,6 +359,17 @@ def explain_typed_nil(values: Sequence[answers.VariableView]) -> list[str]:
         if found is not None:
             return [f"{one.name} is an interface that holds a nil {found[1]}: {one.name} != nil"]
     return []
+
+
+def closing_notes(frame: answers.FrameView | None, facts: CrashFacts, channel: str) -> list[str]:
+    """Say which lines of a frame's package close a channel of Go that a panic is about."""
+    if not channel or frame is None or not (frame.file or "").endswith(".go"):
+        return []
+    files = sorted(Path(frame.file or "").parent.glob("*.go"))
+    files = [one for one in files if not one.name.endswith("_test.go")]
+    sources = {str(one): source_files.read_source(str(one)) or () for one in files}
+    note = describe_closing(facts.message, channel, sources)
+    return [note] if note else []
 
 
 def _early_read(frame: answers.FrameView | None, facts: CrashFacts) -> list[str]:

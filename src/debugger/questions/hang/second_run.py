@@ -1,6 +1,7 @@
 """Probes a second run of a hanging program: who linked a loop's objects, what returns below it.
 
-The run ends after some seconds. What cannot be run a second time leaves the answer as it is.
+The run ends after some seconds, or once the loop is known to go round for ever. What cannot be run
+a second time leaves the answer as it is.
 """
 
 from __future__ import annotations
@@ -16,19 +17,24 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.hang.answer import Hang
+from debugger.questions.hang.endless_cycle import EndlessCycle
 from debugger.questions.hang.link_writers import find_writing_lines, rank_writers
 from debugger.questions.hang.repeated_returns import rank_returns
 from debugger.questions.hang.turn_findings import add_returns
 from debugger.questions.hang.turn_values import identity_expression
 from debugger.questions.probe.answer import Probe
+from debugger.questions.probe.logpoint_probe import find_entry
 from debugger.questions.probe.probe_arguments import parse_probe_points, take_probes
 from debugger.questions.probe.probe_points import HitRange
+from debugger.questions.probe.probe_table import ProbeCell
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
+from debugger.session import source_files
 
-_ProbePlaces = Callable[[Sequence[tuple[str, str]]], Awaitable[Probe]]
+_IsEnough = Callable[[int, Sequence[ProbeCell]], bool]
+_ProbePlaces = Callable[[Sequence[tuple[str, str]], _IsEnough | None], Awaitable[Probe]]
 _ROWS = 30_000
 _LEAST_S, _MOST_S = 3.0, 30.0  # seconds of the run
 
@@ -60,6 +66,7 @@ async def _probe_places(
     options: QuestionOptions,
     question: QuestionRun,
     places: Sequence[tuple[str, str]],
+    is_enough: _IsEnough | None,
 ) -> Probe:
     async def build_frida() -> QuestionRun:
         chosen = msgspec.structs.replace(options, backend=backend_names.FRIDA)
@@ -74,6 +81,7 @@ async def _probe_places(
         rows=_ROWS,
         is_free=options.adapter is None and options.backend is None,
         ask_free=build_frida,
+        is_enough=is_enough,
     )
 
 
@@ -89,8 +97,15 @@ async def _add_writers(shown: Hang, question: QuestionRun, probe: _ProbePlaces) 
         return shown
     runtime = question.traits.runtime
     places = [(f"{one.file}:{one.line}", identity_expression(one.owner, runtime)) for one in lines]
-    places.append((here, identity_expression(loop.cycle.name, runtime)))
-    writers = rank_writers(lines, await probe(places), runtime)
+    watched = (loop.cycle.name, loop.cycle.link)
+    places.append((here, ", ".join(identity_expression(one, runtime) for one in watched)))
+    # Turns of another call of the function are none of this one's.
+    source = source_files.read_source(frame.file) or ()
+    entry = find_entry(source, loop.cycle.line)
+    if entry is not None and entry.line not in {one.line for one in lines}:
+        places.append((f"{frame.file}:{entry.line}", "1"))
+    endless = EndlessCycle(len(lines), runtime)
+    writers = rank_writers(lines, await probe(places, endless.take_hit), runtime)
     return msgspec.structs.replace(shown, loop=msgspec.structs.replace(loop, writers=writers))
 
 
@@ -99,7 +114,7 @@ async def _add_returns(shown: Hang, question: QuestionRun, probe: _ProbePlaces) 
     if shown.loop is None:
         return shown
     sites = shown.loop.returns
-    found = await probe([(f"{one.file}:{one.line}", one.value) for one in sites])
+    found = await probe([(f"{one.file}:{one.line}", one.value) for one in sites], None)
     passed: list[list[str]] = [[] for _ in sites]
     for row in found.rows:
         # Of a place that is passed too often, a part is taken: only whole beginnings are compared.

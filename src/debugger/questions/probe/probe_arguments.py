@@ -6,6 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -26,7 +27,7 @@ from debugger.questions.probe.probe_points import (
     assign_conditions,
     split_expressions,
 )
-from debugger.questions.probe.probe_table import ProbeTable
+from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 from debugger.questions.probe.recorded_probe import (
     collect_recorded,
     probe_by_stopping,
@@ -166,20 +167,22 @@ async def take_probes(
     ask_free: Callable[[], Awaitable[QuestionRun]],
     hits: HitFilter = EVERY_HIT,
     each: int = 0,
+    is_enough: Callable[[int, Sequence[ProbeCell]], bool] | None = None,
 ) -> Probe:
     """Probe a run; the method is chosen freely unless the caller has chosen a debugger.
 
-    `rows` are kept; with `each` none of this many hits of a location is omitted. `inside` returns
-    the same program for the Frida engine. `points` includes the events of `hits`.
+    `rows` are kept; with `each` none of this many hits of a location is omitted. `ask_free` builds
+    it for Frida. `points` includes the events of `hits`. `is_enough` ends a run by logpoints early.
 
     Raises:
         DebuggerError: What starting the program raises; NOT_SUPPORTED for an unavailable method.
     """
+    make = partial(ProbeTable, is_enough=is_enough)
 
     def table(own: HitFilter = hits) -> ProbeTable:
         expressions = [one.expressions for one in points]
         events = [one.event for one in points]
-        return ProbeTable(expressions, within, rows=rows, hits=own, events=events)
+        return make(expressions, within, rows=rows, hits=own, events=events)
 
     target = found.target
     is_python = isinstance(target, LaunchTarget) and found.language == "python"

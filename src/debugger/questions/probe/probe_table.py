@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import msgspec
 from msgspec import Struct
@@ -290,12 +290,15 @@ class ProbeTable:
         rows: int,
         hits: HitFilter = EVERY_HIT,
         events: Sequence[str] = (),
+        is_enough: Callable[[int, Sequence[ProbeCell]], bool] | None = None,
     ) -> None:
         """Make an empty table.
 
         `hits` is what the table itself filters, besides the range; `events` tells of each
-        location whether it begins (`after`) or ends (`until`) the hits of the others.
+        location whether it begins (`after`) or ends (`until`) the hits of the others; `is_enough`
+        is called with each hit, and tells whether all later ones add nothing.
         """
+        self._is_enough = is_enough
         self._share = max(rows // max(len(expressions), 1), 3)
         # The hits of the range are numbered by it.
         self._hits = msgspec.structs.replace(
@@ -372,6 +375,9 @@ class ProbeTable:
         known.is_over = known.is_over or self._within.is_over(number, at_s)
         if is_certain:
             self._add_row(place, taken)
+        if self._is_enough is not None and self._is_enough(place, taken.cells):
+            for one in self._places:
+                one.is_over = True
 
     def skip_hit(self, place: int) -> None:
         """Count a hit that is not below a call of the filter's function."""
@@ -447,7 +453,7 @@ class ProbeTable:
     @property
     def ends_run(self) -> bool:
         """Whether a started program is ended once no later hit counts."""
-        return self._within.ends_run
+        return self._within.ends_run or self._is_enough is not None
 
     @property
     def total_rows(self) -> int:

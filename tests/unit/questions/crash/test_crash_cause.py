@@ -489,3 +489,37 @@ def test_an_interface_of_go_that_holds_a_nil_pointer_is_explained(
     value: str, notes: list[str]
 ) -> None:
     assert explain_typed_nil([VariableView("err", value)]) == notes
+
+
+@pytest.mark.parametrize(
+    ("statement", "message", "value", "length"),
+    [
+        ("return s / len(v)", "integer divide by zero", "len: 0, cap: 0, []", "len(v)"),
+        ("return s / len(v)", "integer divide by zero", "[]int len: 0, cap: 0, nil", "len(v)"),
+        ("s / v.len()", "attempt to divide by zero", "size=0", "v.len()"),
+        ("s / count(v)", "Division by zero", "[]", "count(v)"),
+    ],
+)
+def test_a_division_by_the_length_of_an_empty_container_names_it(
+    statement: str, message: str, value: str, length: str
+) -> None:
+    read = parse_reads(statement)
+    exception = "DivisionByZeroError" if "count" in statement else "panic"
+    facts = CrashFacts(
+        "mean",
+        exception=exception,
+        message=message,
+        accesses=read.accesses,
+        operands=read.operands,
+        values={"v": value},
+    )
+    cause = explain_crash(facts)
+    assert (cause.kind, cause.culprit) == ("division_by_zero", "v")
+    assert f"division by zero: {length} is 0" in cause.text
+
+
+def test_a_fault_of_arithmetic_at_an_empty_container_names_it() -> None:
+    read = parse_reads("return s / (int)v.size();")
+    for value, culprit in (("0x7ffe size=0", "v"), ("0x7ffe size=3 {1, 2, 3}", "")):
+        facts = CrashFacts("mean", signal="SIGFPE", accesses=read.accesses, values={"v": value})
+        assert explain_crash(facts).culprit == culprit
