@@ -123,6 +123,9 @@ def test_of_c(cli: Callable[..., Any], tmp_path: Path) -> None:
     subprocess.run(["gcc", "-g", "-o", "a", "a.c"], cwd=tmp_path, check=True)
     cause = _check(cli, tmp_path, tmp_path / "a", call="find(rows, 1, 3)", line=7)
     assert "null pointer, at 0x4, perhaps what find(rows, 1, 3) returned" in cause
+    asked = ("why", "find(rows, 1, 3)", "--at", "a.c:11", "--", tmp_path / "a")
+    refused = cli(*asked, cwd=tmp_path, timeout=60, check=1)
+    assert "the line has not made this call yet" in refused.err
 
 
 @pytest.fixture(scope="module")

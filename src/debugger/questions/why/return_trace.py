@@ -26,8 +26,13 @@ from debugger.questions.why.traced_run import ReturnPlan, TraceEvent, TraceResul
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 from debugger.sources.deciding_condition import DecidingCondition
+from debugger.sources.guilty_operand import is_call
 
 _TRUTH_BYTES = 4  # of a returned number that decide whether it is zero
+_NOT_CALLED = (
+    "the line has not made this call yet, and no other call is made for the question; "
+    "what it is assigned to has the value at a later line"
+)
 _METHOD = "hardware watchpoints in repeated runs with the same addresses"
 
 
@@ -51,9 +56,10 @@ class ReturnTrace:
         """Return the position of the value that is asked about."""
         request, value = self._request, survey.value
         if value is None:
+            reason = _NOT_CALLED if is_call(request.expression) else survey.error
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
-                f"{request.expression} has no value at {request.location_text()}: {survey.error}",
+                f"{request.expression} has no value at {request.location_text()}: {reason}",
                 hint=run_planning.operand_hint(request, survey),
             )
         operands = {name: one for name, one in survey.operands.items() if one is not None}
