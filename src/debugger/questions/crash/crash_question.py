@@ -75,6 +75,7 @@ _HANDLED = (
     "an exception that the program handles, as a server does, is no crash: "
     "debugger crash --raised --pid N waits for the first in its own code"
 )
+_PACKAGE_FILES_MAX = 100  # files of a Go package that are read
 _NOT_KEPT = "no session is kept: the debugger did not stop there, and the program has ended"
 _AGAIN_S = 20.0  # a longer run is not repeated
 _RUN_AGAIN = "it was run a second time, to stop where this is thrown first"
@@ -366,7 +367,7 @@ def closing_notes(frame: answers.FrameView | None, facts: CrashFacts, channel: s
     if not channel or frame is None or not (frame.file or "").endswith(".go"):
         return []
     files = sorted(Path(frame.file or "").parent.glob("*.go"))
-    files = [one for one in files if not one.name.endswith("_test.go")]
+    files = [one for one in files if not one.name.endswith("_test.go")][:_PACKAGE_FILES_MAX]
     sources = {str(one): source_files.read_source(str(one)) or () for one in files}
     note = describe_closing(facts.message, channel, sources)
     return [note] if note else []
