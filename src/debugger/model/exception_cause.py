@@ -39,7 +39,8 @@ _LEFT_RIGHT = re.compile(
     r"(?P<said>:[^\n]*)?\s*left: (?P<left>.*?)[,\s]\s*right: (?P<right>.*)",
     re.DOTALL,
 )
-_UNWRAPPED = re.compile(
+# Rust's message of what was taken out of an option or a result, and the value.
+UNWRAPPED = re.compile(
     r"called `(?P<call>Option::unwrap|Result::unwrap|Result::unwrap_err)\(\)` on an? "
     r"`(?P<on>\w+)` value(?:: (?P<value>.*))?",
     re.DOTALL,
@@ -380,7 +381,7 @@ def _explain_unwrap(
     operands: Sequence[str],
     values: Mapping[str, str],  # noqa: ARG001
 ) -> ExceptionCause | None:
-    found = _UNWRAPPED.search(text)
+    found = UNWRAPPED.search(text)
     if found is None:
         return None
     value = f": {clip_text(' '.join(found['value'].split()), 150)}" if found["value"] else ""

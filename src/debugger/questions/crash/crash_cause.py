@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from debugger.model.exception_cause import (
+    UNWRAPPED,
     ExceptionCause,
     explain_exception,
     find_empty_divisor,
@@ -44,9 +45,6 @@ _ABORTS = re.compile(
 _MAP_AT = re.compile(r"(?:\w*map|_Map_base)::at\b")
 _ADDRESS = re.compile(r"^0x[0-9a-f]+ (?=\")")
 _BORROWED = re.compile(r"\A(?:RefCell )?already (?:mutably )?borrowed\b")  # Rust's
-_UNWRAPPED_VALUE = re.compile(
-    r"called `\w+::unwrap(?:_err)?\(\)` on an? `(?P<on>\w+)` value(?:: (?P<value>.+))?", re.DOTALL
-)
 # Zig's runtime; its report goes on with source lines.
 _PANIC = re.compile(r"(?:thread \d+ )?panic: (.+)")
 # The object of a method, through which C++ reads members that are written without it.
@@ -295,7 +293,7 @@ def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
     by = f", returned by {facts.nothing_call}" if facts.nothing_call.endswith(")") else ""
     text = f"{found.text}{by}"
     key = find_lookup_key(facts.nothing_call)
-    given = _UNWRAPPED_VALUE.search(facts.message) if not key else None
+    given = UNWRAPPED.search(facts.message) if not key else None
     value = ""
     if given is not None:
         inner = " ".join((given["value"] or "").split())

@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -177,12 +176,11 @@ async def take_probes(
     Raises:
         DebuggerError: What starting the program raises; NOT_SUPPORTED for an unavailable method.
     """
-    make = partial(ProbeTable, is_enough=is_enough)
 
     def table(own: HitFilter = hits) -> ProbeTable:
-        expressions = [one.expressions for one in points]
+        every = [one.expressions for one in points]
         events = [one.event for one in points]
-        return make(expressions, within, rows=rows, hits=own, events=events)
+        return ProbeTable(every, within, rows=rows, hits=own, events=events, is_enough=is_enough)
 
     target = found.target
     is_python = isinstance(target, LaunchTarget) and found.language == "python"

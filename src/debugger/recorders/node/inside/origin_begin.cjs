@@ -59,7 +59,7 @@ function finish(extra) {
   if (state.isOver) return;
   state.isOver = true;
   const wanted = chooseHit();
-  if (wanted && order.is_thrown && isOfCall(wanted.site.rhs)) readMadeCall(wanted, order.line);
+  if (wanted?.isMade) readMadeCall(wanted, order.line);
   let found = { value: null, links: [], hits: state.hits, hooked: state.hooked, ...extra };
   if (wanted?.error !== undefined) found.failure = wanted.error;
   else if (wanted) {
@@ -116,9 +116,9 @@ function meet(act, number, expression, when) {
   const hit = { act, site, value: undefined };
   const began = trace.time;
   // A call of the statement that failed is not made again: it may give something else.
-  const isMade = order.is_thrown && isOfCall(site.rhs);
+  hit.isMade = order.is_thrown && isOfCall(site.rhs);
   try {
-    if (!isMade) hit.value = expression();
+    if (!hit.isMade) hit.value = expression();
   } catch (error) {
     hit.error = String(error.message ?? error);
   }
@@ -126,7 +126,7 @@ function meet(act, number, expression, when) {
   hit.began = began;
   hit.time = ++trace.time;
   // What it is compared with may be changed later.
-  if (hit.error === undefined && !order.is_history && !isMade) hit.departure = findDeparture(hit, order.line);
+  if (hit.error === undefined && !order.is_history && !hit.isMade) hit.departure = findDeparture(hit, order.line);
   if (order.nth > 0) {
     state.last = [hit];
     state.isFrozen = true;
