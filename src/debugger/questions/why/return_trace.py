@@ -26,8 +26,8 @@ from debugger.questions.why.traced_run import ReturnPlan, TraceEvent, TraceResul
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 from debugger.sources.deciding_condition import DecidingCondition
-from debugger.sources.guilty_operand import is_call
 
+_CALLS_ARE_OFF = "may-call-functions"  # in gdb's words for a call that it does not make
 _TRUTH_BYTES = 4  # of a returned number that decide whether it is zero
 _NOT_CALLED = (
     "the line has not made this call yet, and no other call is made for the question; "
@@ -56,7 +56,7 @@ class ReturnTrace:
         """Return the position of the value that is asked about."""
         request, value = self._request, survey.value
         if value is None:
-            reason = _NOT_CALLED if is_call(request.expression) else survey.error
+            reason = _NOT_CALLED if _CALLS_ARE_OFF in str(survey.error) else survey.error
             raise DebuggerError(
                 ErrorCode.EVALUATION_FAILED,
                 f"{request.expression} has no value at {request.location_text()}: {reason}",
