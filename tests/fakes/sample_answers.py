@@ -468,7 +468,9 @@ EXAMPLES: tuple[a.Answer, ...] = (
         cause="assertion failed: assert 3 == 4 with sum=3, in test_sum main.c:42",
         kind="assertion",
         test="test_sum.py::test_sum",
-        exception=a.ExceptionView("AssertionError", "assert 3 == 4\n +  where", ("KeyError: x",)),
+        exception=a.ExceptionView(
+            "AssertionError", "assert 3 == 4\n +  where", ("KeyError: x",), "table[key]"
+        ),
         frame=SUM_TO,
         source=SOURCE,
         values=(a.VariableView("sum", "3"),),

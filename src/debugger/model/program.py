@@ -127,6 +127,8 @@ class ExceptionDetails(Struct, frozen=True):
     message: str
     causes: tuple[str, ...] = ()
     trace: str = ""
+    # The source of what failed within its statement, as a traceback of Python marks it.
+    part: str = ""
 
 
 class CatchFilter(Struct, frozen=True):

@@ -207,12 +207,15 @@ class _ReadScanner:
     def scan_tokens(self, at: int, end: int) -> None:
         while at < end:
             kind, part = self.tokens[at]
-            if kind == "name" and (part not in self.words or part in _READABLE):
+            if kind == "name" and self._is_value(part):
                 at = self._scan_access_chain(at, end)
             elif part in {"/", "%", "//"} and kind == "mark":
                 at = self._scan_divisor(at + 1, end)
             else:
                 at += 1
+
+    def _is_value(self, name: str) -> bool:
+        return name not in self.words or name in _READABLE
 
     def _scan_access_chain(self, at: int, end: int) -> int:
         """Scan a name with its chain of members, elements and calls."""
@@ -274,7 +277,7 @@ class _ReadScanner:
             self._read_divisor_length(self._tokens_text(at + 1, closed))
             self.scan_tokens(at + 1, closed)
             return closed + 1
-        if kind == "name" and part not in self.words:
+        if kind == "name" and self._is_value(part):
             before, start = len(self.operands), at
             at = self._scan_access_chain(at, end)
             self._read_divisor_length(self._tokens_text(start, at))

@@ -40,6 +40,7 @@ LOCALS_MAX = 50
 _VALUE_MAX = 400  # characters
 _OUTPUT_MAX = 20  # lines
 _FAILURES_MAX = 500
+_PART_MAX = 1000  # characters
 _BEFORE, _AFTER = 3, 2
 # Where these stop the program, nobody chose: the language's runtime may be there.
 _ANYWHERE = {StopReason.EXCEPTION, StopReason.SIGNAL, StopReason.PAUSE, StopReason.WATCHPOINT}
@@ -398,6 +399,7 @@ def _exception_view(details: ExceptionDetails | None) -> answers.ExceptionView |
         type=details.type[:200],
         message=views.value_text(details.message, 1000),
         causes=tuple(views.value_text(cause, 300) for cause in details.causes),
+        part=details.part if details.part and len(details.part) <= _PART_MAX else UNSET,
     )
 
 

@@ -92,7 +92,8 @@ def find_nothing_call(statement: str, message: str) -> str:
         name = returned["called"] or returned["taken"] or returned["result"]
         return _only(one for one, _, _ in _calls(text) if one.startswith(f"{name}("))
     if _TAKEN.search(message):
-        return _only(one for one, before, _ in _calls(text) if _TAKES.search(before))
+        taken = [(one, rest) for one, before, rest in _calls(text) if _TAKES.search(before)]
+        return _only(f"{one}{_longest_part(rest)}" for one, rest in taken)
     operated = _OPERATED.search(message)
     if operated is not None:
         return _find_operand(text, operated)
@@ -117,6 +118,10 @@ def _parts(rest: str) -> Iterator[tuple[str, str]]:
     while (part := _PART.match(rest, end)) is not None:
         end = part.end()
         yield rest[:end], rest[end:]
+
+
+def _longest_part(rest: str) -> str:
+    return max((part for part, _ in _parts(rest)), key=len, default="")
 
 
 def python_statement(source: str, line: int) -> str:

@@ -150,3 +150,10 @@ def test_a_cast_divisor_is_the_variable_that_is_converted() -> None:
 @pytest.mark.parametrize("text", ["s / sum(v)", "s / (len(v) + 1)", "s / len(load(v))"])
 def test_what_is_no_length_of_a_variable_is_no_length(text: str) -> None:
     assert not [one for one in parse_reads(text).accesses if one.inner == "length"]
+
+
+def test_an_object_of_its_own_method_is_read_as_a_divisor() -> None:
+    for text in ("self.w / self.h", "this.w / this.h"):
+        for is_python in (True, False):
+            accesses = parse_reads(text, hash_comments=is_python).accesses
+            assert text.partition(" / ")[2] in [one.base for one in accesses if one.how == "/"]

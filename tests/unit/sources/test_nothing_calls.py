@@ -30,6 +30,7 @@ UNDEFINED = "undefined is not iterable (cannot read property Symbol(Symbol.itera
         ("return [one for one in find(x)]", ITERABLE, "find(x)"),
         ("return sum(find(x)) + len(y)", ITERABLE, "find(x)"),
         ("print(*find(x))", ITERABLE, "find(x)"),
+        ('list(find(x)["tags"])', ITERABLE, 'find(x)["tags"]'),
         ("a, b = pair(x)", "cannot unpack non-iterable NoneType object", "pair(x)"),
         ("a = pair(x)", "cannot unpack non-iterable NoneType object", ""),
         ("len(find(x))", "object of type 'NoneType' has no len()", "find(x)"),

@@ -17,11 +17,15 @@ class OutputLine(Struct, frozen=True):
 
 
 class ExceptionView(Struct, frozen=True):
-    """The exception that stopped the program; `causes` outermost first."""
+    """The exception that stopped the program; `causes` outermost first.
+
+    `part` is the source of what failed within its statement, where known (CPython 3.11).
+    """
 
     type: str
     message: str
     causes: tuple[str, ...] = ()
+    part: str | UnsetType = UNSET
 
 
 class BreakpointView(Struct, frozen=True):

@@ -65,6 +65,10 @@ _WORDS = {
 }
 
 
+# Kinds of exceptions of whose culprit the syntax of what failed tells more than the message.
+_BY_SYNTAX = frozenset({"exception", "nothing", "division_by_zero"})
+
+
 class Cause(Struct, frozen=True):
     """The cause of a crash: a kind, and one line of text."""
 
@@ -105,6 +109,8 @@ class CrashFacts(Struct, frozen=True):
     reported: tuple[str, ...] = ()
     # What the exception complains about that this one replaced.
     replaced: str = ""
+    # What an exception of Python is about, by the syntax of what failed.
+    suspect: str = ""
     # Of a compiled language, the values that a failed check compared: the suspect one first.
     compared: tuple[str, ...] = ()
     # The calls whose results a failed check compared.
@@ -226,10 +232,8 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
     if found.kind in {"exception", "panic"} and not culprit:
         culprit = facts.replaced or choose_operand(facts.reported, facts.values)
-    if found.kind in {"exception", "nothing"} and not culprit:
-        culprit = find_complained_operand(
-            facts.exception or "", facts.message, facts.operands, facts.called, facts.values
-        ) or find_holder(facts.message, facts.accesses, facts.values)
+    if not culprit:
+        culprit = _complained(found.kind, facts)
     names = found.names
     emptied = _find_emptied(found, facts)
     if emptied:
@@ -246,6 +250,17 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         culprit=culprit,
         compared_with=_compared_with(culprit, known),
     )
+
+
+def _complained(kind: str, facts: CrashFacts) -> str:
+    """Return what an exception is about, by the syntax of what failed, or else by its message."""
+    if kind in _BY_SYNTAX and facts.suspect:
+        return facts.suspect
+    if kind not in {"exception", "nothing"}:
+        return ""
+    return find_complained_operand(
+        facts.exception or "", facts.message, facts.operands, facts.called, facts.values
+    ) or find_holder(facts.message, facts.accesses, facts.values)
 
 
 def _empty_object_cause(facts: CrashFacts) -> Cause | None:

@@ -19,7 +19,6 @@ from debugger.model.exception_cause import ENVIRONMENTS
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
 from debugger.model.statement import StatementReads
-from debugger.questions.crash.complained_operand import is_uncallable
 from debugger.questions.crash.comprehension_element import name_element
 from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null
 from debugger.questions.crash.failed_condition import (
@@ -170,13 +169,14 @@ async def inspect_crash(
     is_deep = kind == "stack_overflow" or _is_too_deep(stop)
     library_frame, frame = _crash_frames(session, stop, stack, kind)
     session.selection.select_frame(frame)
-    statement = await inspect_statement(session, frame, is_call=_is_no_code(stop, kind))
+    exception = None if stop.signal else stop.exception
+    is_call = kind == "not_executable"
+    statement = await inspect_statement(session, frame, is_call=is_call, raised=exception)
     read, known = statement.reads, statement.values
     shown, place = _reported_frame(session, frame, output)
     own, total_locals = await _crash_locals(session, _frame_with_locals(frame, shown), read)
     this = {one.name: one.value for one in own if one.name == "this" and is_null(one.value)}
     recursion, outer, first = await _inspect_recursion(session, thread, stack, is_deep=is_deep)
-    exception = None if stop.signal else stop.exception
     threads = await _read_threads(session, thread)
     facts = CrashFacts(
         function=shown.function if shown is not None else "",
@@ -222,14 +222,6 @@ def _frame_with_locals(frame: Frame | None, shown: answers.FrameView | None) -> 
     return frame if frame is None or shown == views.frame_view(frame) else None
 
 
-def _is_no_code(stop: answers.Stop, address_kind: str) -> bool:
-    """Return whether what was called is no code, or by the exception's message no function."""
-    if address_kind == "not_executable":
-        return True
-    exception = None if stop.signal else stop.exception
-    return exception is not None and is_uncallable(exception.message)
-
-
 def _add_failed_check(
     facts: CrashFacts,
     statement: FailedStatement,
@@ -249,6 +241,7 @@ def _add_failed_check(
         compared=tuple(compared),
         reported=statement.list_reported(every),
         compared_calls=statement.list_compared_calls(shown, every),
+        suspect=statement.suspect,
         nothing_call=call,
         is_nothing_followed=is_result_followed(shown, call),
         values=compared | guilty | dict(facts.values),

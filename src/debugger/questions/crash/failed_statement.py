@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 import msgspec
+from msgspec import UNSET
 
 from debugger.errors import DebuggerError
 from debugger.model import answers
+from debugger.model.exception_cause import short_type
 from debugger.model.program import EvaluationPurpose, Frame
 from debugger.model.statement import StatementReads, join_statement, parse_reads
+from debugger.questions.crash.complained_operand import is_uncallable
 from debugger.questions.crash.failed_condition import (
     compared_calls,
     read_guard,
@@ -30,6 +33,7 @@ from debugger.sources.nothing_calls import (
     python_statement,
     rust_statement,
 )
+from debugger.sources.python_suspect import PythonSuspect, failed_text, find_suspect
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -48,6 +52,8 @@ class FailedStatement(msgspec.Struct, frozen=True):
     """What a statement reads, and the condition under which it raises an exception."""
 
     frame: Frame | None
+    # The source of what failed.
+    text: str
     # What it reads itself.
     own_reads: StatementReads
     # With what the condition around it reads.
@@ -55,6 +61,8 @@ class FailedStatement(msgspec.Struct, frozen=True):
     guard: FailedCondition | None
     # The values of what is read, by the text of the expressions.
     values: Mapping[str, answers.VariableView]
+    # What an exception of Python is about, by the syntax of what failed; "" if that is not known.
+    suspect: str = ""
 
     def list_reported(self, values: Mapping[str, str]) -> tuple[str, ...]:
         """Return what the statement complains about, if it raises an exception."""
@@ -64,10 +72,7 @@ class FailedStatement(msgspec.Struct, frozen=True):
         """Return the call whose result was nothing, by the exception's message or for a fault."""
         if is_fault:
             return find_null_call(read_statement(self.frame))
-        if not is_about_nothing(message):
-            return ""  # a file of Python is parsed for no other exception
-        text = _python_statement(self.frame) or read_statement(self.frame)
-        return find_nothing_call(text, message)
+        return find_nothing_call(self.text, message) if is_about_nothing(message) else ""
 
     def list_compared_calls(
         self, shown: answers.FrameView | None, values: Mapping[str, str]
@@ -77,26 +82,69 @@ class FailedStatement(msgspec.Struct, frozen=True):
 
 
 async def inspect_statement(
-    session: Session, frame: Frame | None, *, is_call: bool
+    session: Session,
+    frame: Frame | None,
+    *,
+    is_call: bool,
+    raised: answers.ExceptionView | None = None,
 ) -> FailedStatement:
     """Read a frame's statement, and evaluate what it reads (a job).
 
     Args:
         session: The session.
         frame: The user's frame of the failure.
-        is_call: Whether what failed is a call of what is no code or no function.
+        is_call: Whether what failed is a call of what is no code.
+        raised: The exception that was raised there.
     """
+    is_call = is_call or (raised is not None and is_uncallable(raised.message))
     guard = read_guard(frame)
-    own = parse_statement(frame)
+    text = _read_failed(frame, raised)
+    own = _parse_text(frame, text)
     around = parse_reads(guard.text).operands if guard is not None else ()
     reads = msgspec.structs.replace(own, operands=tuple(dict.fromkeys((*own.operands, *around))))
     values = await _evaluate_reads(session, frame, reads, is_call=is_call)
-    return FailedStatement(frame, own, reads, guard, values)
+    suspect = await _find_suspect(session, frame, text, raised, values)
+    if suspect is not None and suspect.is_nothing:
+        values[suspect.expression] = answers.VariableView(suspect.expression, "None")
+    name = suspect.expression if suspect is not None else ""
+    return FailedStatement(frame, text, own, reads, guard, values, name)
+
+
+def _read_failed(frame: Frame | None, raised: answers.ExceptionView | None) -> str:
+    """Return the source of what failed: of Python the part that its runtime marks."""
+    statement = _python_statement(frame) if raised is not None else ""
+    part = raised.part if raised is not None and raised.part is not UNSET else ""
+    return failed_text(statement, part) if statement else read_statement(frame)
+
+
+async def _find_suspect(
+    session: Session,
+    frame: Frame | None,
+    text: str,
+    raised: answers.ExceptionView | None,
+    values: Mapping[str, answers.VariableView],
+) -> PythonSuspect | None:
+    """Return what an exception of Python is about; an element of a container is searched."""
+    if frame is None or raised is None or not (frame.file or "").endswith(_HASHES[:2]):
+        return None
+    shown = {name: one.value for name, one in values.items()}
+    found = find_suspect(text, short_type(raised.type), raised.message, shown)
+    if found is None or not found.search:
+        return found
+    with suppress(DebuggerError):
+        index = await session.backend.evaluate(found.search, frame, EvaluationPurpose.PRINT)
+        if index.value not in {"", "None"}:
+            return PythonSuspect(found.template.replace("{}", index.value))
+    return None
 
 
 def parse_statement(frame: Frame | None) -> StatementReads:
     """Return what the statement of a frame reads; of an assertion, what its condition does."""
-    text = _ENDLESS.sub("", read_statement(frame))
+    return _parse_text(frame, read_statement(frame))
+
+
+def _parse_text(frame: Frame | None, text: str) -> StatementReads:
+    text = _ENDLESS.sub("", text)
     asserted = _ASSERT.search(text)
     text = text[asserted.start() :] if asserted else text
     is_hash = frame is not None and (frame.file or "").endswith(_HASHES)

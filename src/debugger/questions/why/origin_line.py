@@ -133,7 +133,7 @@ async def _add_origins(
     # One recording answers for all of them.
     seconds = _seconds_left(question, took_s) - spent_s
     runs = None
-    if _is_python(question) and answer.outcome == "crashed" and seconds > 0:
+    if _is_python(question) and _is_failed(question, answer) and seconds > 0:
         names = [one.expression for one in values]
         runs = python_trace.runs_at(call, _bounded(question, seconds), CRASH, names)
     found: list[ValueOrigin] = []
@@ -212,8 +212,7 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
     if question.keep and answer.session is not msgspec.UNSET:
         return _with_command(origin, ("debugger", "why", origin.expression))
-    is_repeatable = isinstance(question.target, LaunchTarget) and answer.outcome == "crashed"
-    if not is_repeatable:
+    if not _is_failed(question, answer):
         return origin
     command = _why_command(options, origin)
     if stack_origin.is_complete(origin):
@@ -268,6 +267,12 @@ async def _find_java_origin(
     # `--at crash` does not stop at what a library catches.
     is_repeated = chain.thrown_at is None
     return _with_command(summary, _why_command(options, origin)) if is_repeated else summary
+
+
+def _is_failed(question: QuestionRun, answer: Crash) -> bool:
+    """Return whether a program that can be run again failed, or a thread of one in Python."""
+    is_thread = answer.outcome == "survived" and _is_python(question)
+    return isinstance(question.target, LaunchTarget) and (answer.outcome == "crashed" or is_thread)
 
 
 def _is_python(question: QuestionRun) -> bool:

@@ -8,11 +8,13 @@ Standard library and debugpy's own modules only; facts are of debugpy 1.8.22.
 from __future__ import annotations
 
 import json
+import linecache
 import sys
 import threading
 from collections import deque
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice
 from pathlib import PurePath
 
 TYPE_CHECKING = False
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _CAUSES_MAX = 10
+_PART_LINES = 20
 _MESSAGE_MAX = 400
 _REMOTE_MAX = 20_000  # the traceback of a worker, as multiprocessing and its like attach it
 
@@ -218,8 +221,36 @@ def keep_to_own(is_on: bool) -> None:  # noqa: FBT001
 # -- where an exception comes from -------------------------------------------------------------
 
 
-def causes(error: BaseException) -> str:
-    """Return the causes of an exception, nearest first, and a group's members, as JSON."""
+def explain(error: BaseException) -> str:
+    """Return what is known of an exception, as JSON.
+
+    `causes` are its causes, nearest first, and a group's members; `part` is the source of what
+    failed in the innermost of the program's own frames, "" where that is not known.
+    """
+    return json.dumps({"causes": _causes(error), "part": _failed_part(error.__traceback__)})
+
+
+def _failed_part(trace: TracebackType | None) -> str:
+    """Return the part of a statement whose instruction failed (PEP 657, from CPython 3.11 on)."""
+    found = _innermost_own(trace)
+    if found is None or found.tb_lasti < 0 or sys.version_info < (3, 11):
+        return ""
+    code = found.tb_frame.f_code
+    places = islice(code.co_positions(), found.tb_lasti // 2, None)
+    first, last, begin, end = next(places, (None,) * 4)
+    if first is None or last is None or begin is None or end is None:
+        return ""
+    if last - first >= _PART_LINES:
+        return ""
+    numbers, names = range(first, last + 1), found.tb_frame.f_globals
+    # Columns count bytes.
+    lines = [linecache.getline(code.co_filename, one, names).encode() for one in numbers]
+    lines[-1] = lines[-1][:end]
+    lines[0] = lines[0][begin:]
+    return b"".join(lines).decode(errors="replace")
+
+
+def _causes(error: BaseException) -> list[str]:
     reported: list[str] = []
     visited: set[int] = set()
     one: BaseException | None = error
@@ -236,7 +267,7 @@ def causes(error: BaseException) -> str:
             ]
         # As Python's own traceback decides (Language Reference, 7.8: raise).
         one = one.__cause__ or (None if one.__suppress_context__ else one.__context__)
-    return json.dumps(reported[:_CAUSES_MAX])
+    return reported[:_CAUSES_MAX]
 
 
 def _is_debuggers(error: BaseException) -> bool:
@@ -261,17 +292,23 @@ def _error_text(error: BaseException) -> str:
 
 def _innermost_location(trace: TracebackType | None) -> str:
     """Name the innermost of the program's own frames that an exception came through."""
-    py_db, found = _pydevd_debugger(), None
-    while trace is not None:
-        if found is None or (py_db.in_project_scope(trace.tb_frame) and _has_begun(trace)):
-            found = trace
-        trace = trace.tb_next
+    found = _innermost_own(trace)
     if found is None:
         return ""
     code = found.tb_frame.f_code
     files: Any = import_module("pydevd_file_utils")
     file, _ = files.map_file_to_client(code.co_filename)  # a kernel's cell has another name there
     return f", in {code.co_name} {PurePath(file).name}:{found.tb_lineno}"
+
+
+def _innermost_own(trace: TracebackType | None) -> TracebackType | None:
+    """Return the innermost of the program's own frames, else the outermost one."""
+    py_db, found = _pydevd_debugger(), None
+    while trace is not None:
+        if found is None or (py_db.in_project_scope(trace.tb_frame) and _has_begun(trace)):
+            found = trace
+        trace = trace.tb_next
+    return found
 
 
 def _has_begun(trace: TracebackType) -> bool:

@@ -135,7 +135,7 @@ def _is_handler(frame: Frame) -> bool:
 async def exception_details(
     connection: AdapterConnection, stop: Stopped
 ) -> ExceptionDetails | None:
-    """Return the raised exception and its causes, each with its location."""
+    """Return the raised exception, its causes, each with its location, and the part that failed."""
     if stop.thread is None:
         return None
     body = await connection.send_request(
@@ -145,7 +145,7 @@ async def exception_details(
     frame = next(iter((await connection.read_stack(stop.thread, levels=1)).frames), None)
     if frame is None:
         return details
-    expression = f"{INSIDE}.causes(__exception__[1])"
+    expression = f"{INSIDE}.explain(__exception__[1])"
     try:
         answer = await connection.send_request(
             "evaluate",
@@ -154,12 +154,15 @@ async def exception_details(
             failure=ErrorCode.EVALUATION_FAILED,
         )
         # The answer is the repr of a text: pydevd shows values as Python would.
-        causes = json.loads(ast.literal_eval(answer.result or ""))
-    except (DebuggerError, ValueError, SyntaxError, TypeError):
+        known = json.loads(ast.literal_eval(answer.result or ""))
+        causes, part = known["causes"], str(known["part"])
+    except (DebuggerError, ValueError, SyntaxError, TypeError, LookupError):
         return details
     cwd = connection.launch_target.cwd if connection.launch_target is not None else ""
     return msgspec.structs.replace(
-        details, causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes)
+        details,
+        causes=tuple(remote_cause(str(one), cwd) or str(one) for one in causes),
+        part=part,
     )
 
 

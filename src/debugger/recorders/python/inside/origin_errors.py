@@ -79,14 +79,17 @@ class OriginErrors:
             how = {"is_new": _is_new(trace), "is_traced": is_traced}
             self._hits.meet_error(scope, frame, error, **how)
 
-    def leave_code(self, frame: FrameType, error: Any) -> None:
-        """Keep an exception that leaves the program's own code."""
+    def leave_code(self, frame: FrameType, error: Any, ident: int = 0) -> None:
+        """Keep an exception that leaves the program's own code.
+
+        Of one that has passed a handler only the identity is known.
+        """
         outer = frame.f_back
         if outer is not None and outer.f_code.co_name in _INNER:
             outer = outer.f_back
         if outer is None or self._recorder.find_code(outer) is None:
             code: CodeType = frame.f_code
-            self._hits.leave_code(error, code)
+            self._hits.leave_code(error, code, ident if error is None else id(error))
 
 
 def _is_new(trace: Any) -> bool:

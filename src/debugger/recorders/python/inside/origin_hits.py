@@ -26,6 +26,7 @@ _ERROR_SLACK = 100  # exceptions by which two runs may differ
 _CAUSES = 8  # of an exception
 _FRAMES = 400  # of the stack at a location
 _OPTIMIZED = 0x1
+_EXIT = "SystemExit"
 _CRASH, _FAIL = "crash", "fail"
 # What is evaluated again for its part.
 _EVALUATED = (ast.Name, ast.Attribute, ast.Subscript, ast.Call)
@@ -257,7 +258,7 @@ class OriginHits:
             inner = scope
             hit.how, hit.sources = reader.origin(assigned, scope, snap)
         hit.note = inner.note
-        removal = reader.removals.find_missing(value, raised)
+        removal = reader.removals.find_cause(value, raised)
         if removal is not None:
             hit.how, hit.sources = (
                 "copy",
@@ -275,8 +276,16 @@ class OriginHits:
     def _take_result(self, hit: OriginHit, scope: Any) -> None:
         """Take the None that the statement's call returned, as another call may give another."""
         hit.value = (self._write(None), None)
-        hit.how, hit.sources = self._recorder.reader.origin(self._expression, scope, None)
+        call = self._call_of_statement(scope)
+        hit.how, hit.sources = self._recorder.reader.origin(call, scope, None)
         hit.note = scope.note
+
+    def _call_of_statement(self, scope: Any) -> Any:
+        """Return the running statement's own node of the call, whose result is known by place."""
+        text = ast.unparse(self._expression)
+        every = (node for plan in scope.statements for node in ast.walk(plan.node))
+        same = (one for one in every if isinstance(one, ast.Call) and ast.unparse(one) == text)
+        return next(same, self._expression)
 
     def _assigned_within(self, expression: Any, scope: Any) -> Any:
         """Return what the running statement itself assigns to a name, as `x` of `y := x`."""
@@ -443,24 +452,27 @@ class OriginHits:
         name = type(error).__name__
         return name, f"{name}: {self._write.raised(error)}"
 
-    def leave_code(self, error: Any, code: CodeType) -> None:
-        """Keep an exception that leaves the program's own code."""
+    def leave_code(self, error: Any, code: CodeType, ident: int) -> None:
+        """Keep an exception that leaves the program's own code; None where it is not at hand."""
         # Without a runner that says so, a test is known by its name.
         has_runner = self._tests is not None and self._tests.has_begun
         is_test = self.event == _FAIL and not has_runner and code.co_name.startswith("test")
         for one in (self, *self._further):
-            one.keep_escaped(error, code, is_test=is_test)
+            one.keep_escaped(error, code, ident, is_test=is_test)
 
-    def keep_escaped(self, error: Any, code: CodeType, *, is_test: bool) -> None:
+    def keep_escaped(self, error: Any, code: CodeType, ident: int, *, is_test: bool) -> None:
         """Keep an exception that leaves the program's own code, for this expression."""
-        known = self._errors.pop(id(error), None)
+        known = self._errors.pop(ident, None)
         if known is None:
             return
-        known.leaves, known.error = code.co_name, (id(error), *self._describe_error(error))
-        is_exit = isinstance(error, SystemExit)
+        known.leaves = code.co_name
+        if error is not None:
+            known.error = (ident, *self._describe_error(error))
+        is_exit = isinstance(error, SystemExit) or known.error[1] == _EXIT
         in_main = get_ident() == self._main
         # With a status alone it is an ordinary end; a message is printed like an error's.
-        known.ends_program = not is_exit or (in_main and type(error.code) not in (_NONE, int, bool))
+        status = getattr(error, "code", None)
+        known.ends_program = not is_exit or (in_main and type(status) not in (_NONE, int, bool))
         self._escaped.append(known)
         del self._escaped[:-_ERRORS]
         if is_test and self._failed is None and known.error[1] not in _OUTCOMES:

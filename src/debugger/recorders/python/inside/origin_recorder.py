@@ -509,7 +509,9 @@ class OriginRecorder:
     def _on_line(self, scope: Any, frame: FrameType, known: Any) -> None:
         line = frame.f_lineno
         statements = scope.plans.get(line, ())
-        scope.error = None
+        if scope.error is not None:
+            # A handler or a `finally` begins, which may let it pass without a further event.
+            scope.passing, scope.error = id(scope.error), None
         before = scope.statements
         is_same = bool(before) and bool(statements) and statements[-1] is before[-1]
         # Another line of the same statement; only a jump back begins it again.
@@ -544,10 +546,11 @@ class OriginRecorder:
                 self.windows.end_skipped_import()
         last = self._parts.last_instruction(code, frame.f_lasti)
         is_yield = last in self._parts.YIELDS and code.co_flags & self._parts.GENERATES
-        if scope.error is not None and value is None and last not in self._parts.RETURNS:
+        is_passed = scope.error is not None or (scope.passing and not is_yield)
+        if is_passed and value is None and last not in self._parts.RETURNS:
             self._end_scope(frame)
             error, scope.error = scope.error, None
-            self.errors.leave_code(frame, error)
+            self.errors.leave_code(frame, error, scope.passing)
             return
         scope.held = self._parts.local_names(frame)
         if code.co_flags & _OPTIMIZED or is_yield:

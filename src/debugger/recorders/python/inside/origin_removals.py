@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 REMOVED = "removed"  # how such a link came, which ends a chain
 _EMPTIED = "(emptied)"
+_FEWER = "(fewer)"
+_CHANGED = ("changed size during iteration", "mutated during iteration")  # CPython's messages
 _KEYED = frozenset({"pop", "remove", "discard"})  # their first argument is a key of a dict or set
 # Only of types of the interpreter, as others run code of the program for their length.
 _MAPPINGS = frozenset(map(id, (dict, OrderedDict, defaultdict, Counter)))
@@ -40,11 +42,11 @@ class RemovedItems:
             owner = self._reader.read(holder, scope) if count else self._missing
             if id(type(owner)) not in _CONTAINERS or len(owner) >= count:
                 continue
-            for name in (key, "" if len(owner) else _EMPTIED):
+            for name in (key, _FEWER if len(owner) else _EMPTIED):
                 if name:
-                    link = scope.new_link("emptied", holder, REMOVED, (), self._missing)
-                    if name is key:
-                        link.kind, link.note = "taken out", key[1:-1]
+                    kind = "emptied" if name is _EMPTIED else "taken out"
+                    link = scope.new_link(kind, holder, REMOVED, (), self._missing)
+                    link.note = key[1:-1] if name is not _EMPTIED else ""
                     link.line = plan.line
                     self._reader.store.put(owner, name, link)
 
@@ -54,7 +56,15 @@ class RemovedItems:
             return None
         return self._reader.store.newest(value, _EMPTIED)
 
-    def find_missing(self, value: Any, error: BaseException) -> Any:
+    def find_cause(self, value: Any, error: BaseException | None) -> Any:
+        """Return the link of the statement that changed a container so that an error was raised."""
+        if type(error) is RuntimeError and id(type(value)) in _CONTAINERS:
+            message = error.args[0] if error.args and type(error.args[0]) is str else ""
+            is_changed = message.endswith(_CHANGED)
+            return self._reader.store.last_of(value) if is_changed else None
+        return self._find_missing(value, error)
+
+    def _find_missing(self, value: Any, error: BaseException | None) -> Any:
         """Return the link of the statement that took out the key that an error misses."""
         if type(error) is not KeyError or id(type(value)) not in _MAPPINGS:
             return None

@@ -80,6 +80,7 @@ class CallScope:
         self.value: Any = None  # the object whose origin is looked for, where it is at hand
         self.pieces: tuple[Any, ...] = ()  # of the value whose origin was found last
         self.error: Any = None
+        self.passing = 0  # the identity of an exception that a handler of the call may let pass
         self.inner: dict[str, Any] = {}  # the links of a comprehension's variables
         self.loops: dict[int, int] = {}  # the rounds of each loop
         self.loop_starts: dict[int, int] = {}  # the instruction of each

@@ -284,6 +284,11 @@ class LinkStore:
         last = next(reversed(known.links), None) if known is not None else None
         return known.links[key] if known is not None and last == key else None
 
+    def last_of(self, holder: Any) -> ValueLink | None:
+        """Return the link of the last write into a container."""
+        known = self.of(holder)
+        return next(reversed(known.links.values()), None) if known is not None else None
+
     def put_of(self, snap: Any, key: str, link: ValueLink) -> None:
         """Store the link of a part of an object that is known by its stored value only."""
         known = self._holders.get(snap[0])
