@@ -32,6 +32,11 @@ ANSWERS = [
     ("date", "day", "day written"),
     ("text", "text", "text written"),
     ("iterable", "pairs", "pairs written"),
+    ("nested", "row.user", "set in the literal that made the object"),
+    ("counted", "width", "width written"),
+    ("mixed", "more", "more written"),
+    ("unnamed", "action", "action written"),
+    ("frozen", "items", "items written"),
     ("extended", "Base", "assigned to Base"),
 ]
 

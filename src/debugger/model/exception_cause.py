@@ -310,7 +310,9 @@ def _explain_null(
         return None
     empty = [one for one in accesses if _is_nothing(one, values)]
     named = [one for one in empty if null.bare_name in {"", one.inner, one.how}]
-    one = next(iter(named or empty), None)
+    # An index is written in another way than its value, which the message names.
+    indexed = [one for one in empty if one.how == "[]"]
+    one = next(iter(named or indexed), None)
     is_pointer = "nil pointer" in text
     kind = "null_pointer" if is_pointer else "nothing"
     label = "nil pointer" if is_pointer else null.what

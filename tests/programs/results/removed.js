@@ -113,6 +113,29 @@ const bugs = {
     const pairs = { a: 1 }; // @iterable
     for (const [key, value] of pairs) return key + value;
   },
+  nested() {
+    const row = { user: null }; // @nested
+    const { user: { name } } = row;
+    return name;
+  },
+  counted() {
+    const width = -1; // @counted
+    return " ".repeat(width);
+  },
+  mixed() {
+    let total = 1n;
+    const more = 2; // @mixed
+    total += more;
+  },
+  unnamed() {
+    const action = "log"; // @unnamed
+    return [1].map(action);
+  },
+  frozen() {
+    const items = Object.freeze([1]); // @frozen
+    const one = 2;
+    items.push(one);
+  },
   extended() {
     const Base = undefined; // @extended
     class Derived extends Base {}

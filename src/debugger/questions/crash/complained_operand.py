@@ -25,6 +25,13 @@ _OF_JSON = re.compile(r"\bJSON\b")  # V8's SyntaxError of a text, and not of the
 _UNITERABLE = re.compile(r"(?P<what>\S+) is not (?:async )?iterable\b")  # V8's
 _DATES = ("Invalid time value", "Invalid Date")  # V8's message, and the value that it is about
 _EXTENDED = "Class extends value "
+_MIXED = "Cannot mix BigInt and other types"  # V8's
+_COUNT = re.compile(r"Invalid (?:count value|array length|string length): (?P<value>\S+)")
+_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+# V8's words of an object that is frozen or sealed.
+_UNCHANGEABLE = re.compile(
+    r"object is not extensible|to read only property|^Cannot delete property"
+)
 _OF_ARGUMENTS = re.compile(r"\barguments?\b.*(?:missing|given|expected)|missing \d")
 # CPython's, PHP's, and V8's, which names the expression.
 _UNCALLABLE = re.compile(
@@ -115,8 +122,11 @@ def find_complained_operand(
     data = {one: value for one, value in known.items() if not _CODE.match(value)}
     if _CALLBACK in message:
         data = {one: text for one, text in data.items() if f'"{text[1:-1]}"' in message}
-    if parse_null_message(message) is not None or _OF_NOTHING.search(message):
-        data = {one: value for one, value in data.items() if is_nothing(value)}
+    null = parse_null_message(message)
+    if null is not None or _OF_NOTHING.search(message):
+        # What has the name of the member that was read is what a pattern assigns it to.
+        member = null.name if null is not None else ""
+        data = {one: text for one, text in data.items() if is_nothing(text) and one != member}
         if not data and "null returned" in message:  # what is not there has no value
             data = dict.fromkeys(_list_absent(operands, values), "")
     texts = {one: value for one, value in data.items() if value[:1] in {"'", '"'}}
@@ -134,12 +144,15 @@ def find_complained_operand(
 
 
 def _find_refused(message: str, values: Mapping[str, str]) -> str:
-    """Return what V8 says cannot be iterated, or the invalid date; "" for other messages."""
+    """Return what V8 refuses: no iterable, no date, no count, no BigInt; "" for other messages."""
     uniterable = _UNITERABLE.match(message)
     if uniterable is not None and uniterable["what"] in values:
         return uniterable["what"]
-    dates = [one for one, value in values.items() if value == _DATES[1]]
-    return _only(dates) if message == _DATES[0] else ""
+    count = _COUNT.match(message)
+    refused = _DATES[1] if message == _DATES[0] else count["value"] if count is not None else ""
+    if message.startswith(_MIXED):
+        return _only([one for one, value in values.items() if _NUMBER.fullmatch(value)])
+    return _only([one for one, value in values.items() if value == refused]) if refused else ""
 
 
 def _only(found: Sequence[str]) -> str:
@@ -167,7 +180,9 @@ def _find_called(uncallable: re.Match[str], known: Sequence[str], values: Mappin
     elif text.startswith(_EXTENDED):
         fitting = [one for one, value in values.items() if value == text.removeprefix(_EXTENDED)]
     elif text:
-        fitting = [one for one in known if one == uncallable["called"]]
+        fitting = [one for one in known if one == text]
+        # V8 shows a text that another function was to call.
+        fitting = fitting or [one for one, value in values.items() if value == f"'{text}'"]
     else:
         name = uncallable["type"] or uncallable["php"]
         fitting = [one for one in known if _type_name(values[one]) == _TYPES.get(name, name)]
@@ -233,14 +248,16 @@ def find_emptied(
 
 
 def find_holder(message: str, accesses: Sequence[MemoryAccess], values: Mapping[str, str]) -> str:
-    """Return the only array of a statement of whose elements a method complains; "" if unknown.
+    """Return the only object of a statement that is frozen, or has a wrong element; "" if unknown.
 
     Of `scores.sort` and "comparison of NilClass with 1 failed" it is `scores`.
     """
+    bases = dict.fromkeys(one.base for one in accesses)
+    if _UNCHANGEABLE.search(message):
+        return _only([one for one in bases if one in values])
     element = _OF_ELEMENT.search(message)
     if element is None:
         return ""
-    bases = dict.fromkeys(one.base for one in accesses)
     known = {one: values[one] for one in bases if values.get(one, "").startswith("[")}
     is_nil = _OF_NOTHING.search(message) is not None
     return _only([one for one, text in known.items() if not is_nil or _SEQUENCE.match(text)])

@@ -258,9 +258,9 @@ def _complained(kind: str, facts: CrashFacts) -> str:
         return facts.suspect
     if kind not in {"exception", "nothing"}:
         return ""
-    return find_complained_operand(
+    return find_holder(facts.message, facts.accesses, facts.values) or find_complained_operand(
         facts.exception or "", facts.message, facts.operands, facts.called, facts.values
-    ) or find_holder(facts.message, facts.accesses, facts.values)
+    )
 
 
 def _empty_object_cause(facts: CrashFacts) -> Cause | None:

@@ -25,6 +25,7 @@ from debugger.questions.runner import evidence_store
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.sources.guilty_operand import FailedCondition
+from debugger.sources.javascript_statement import cut_statement, find_destructured
 from debugger.sources.nothing_calls import (
     find_nothing_call,
     find_null_call,
@@ -33,7 +34,7 @@ from debugger.sources.nothing_calls import (
     python_statement,
     rust_statement,
 )
-from debugger.sources.python_suspect import PythonSuspect, failed_text, find_suspect
+from debugger.sources.python_suspect import failed_text, find_suspect
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -43,6 +44,7 @@ _ENDLESS = re.compile(
     r"^\s*(?:private\s+)?def\s+[\w.]+[?!]?\s*(?:\([^()]*(?:\([^()]*\)[^()]*)*\))?\s*=(?![=~>])\s*"
 )
 _ASSERT = re.compile(r"\bassert\w*!?[ (]")
+_JAVASCRIPT = (".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx")
 _HASHES = (".py", ".pyw", ".rb")
 _ENDS = ";{}"  # of a statement
 _LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
@@ -103,11 +105,10 @@ async def inspect_statement(
     around = parse_reads(guard.text).operands if guard is not None else ()
     reads = msgspec.structs.replace(own, operands=tuple(dict.fromkeys((*own.operands, *around))))
     values = await _evaluate_reads(session, frame, reads, is_call=is_call)
-    suspect = await _find_suspect(session, frame, text, raised, values)
-    if suspect is not None and suspect.is_nothing:
-        values[suspect.expression] = answers.VariableView(suspect.expression, "None")
-    name = suspect.expression if suspect is not None else ""
-    return FailedStatement(frame, text, own, reads, guard, values, name)
+    suspect, is_nothing = await _find_suspect(session, frame, text, raised, values)
+    if is_nothing:
+        values[suspect] = answers.VariableView(suspect, "None")
+    return FailedStatement(frame, text, own, reads, guard, values, suspect)
 
 
 def _read_failed(frame: Frame | None, raised: answers.ExceptionView | None) -> str:
@@ -123,19 +124,25 @@ async def _find_suspect(
     text: str,
     raised: answers.ExceptionView | None,
     values: Mapping[str, answers.VariableView],
-) -> PythonSuspect | None:
-    """Return what an exception of Python is about; an element of a container is searched."""
-    if frame is None or raised is None or not (frame.file or "").endswith(_HASHES[:2]):
-        return None
+) -> tuple[str, bool]:
+    """Return what an exception of Python is about, or takes apart in JavaScript; "" if unknown.
+
+    With it, whether it is a call whose result was None. An element of a container is searched.
+    """
+    file = (frame.file or "") if frame is not None else ""
+    if frame is None or raised is None or not file.endswith((*_HASHES[:2], *_JAVASCRIPT)):
+        return "", False
+    if file.endswith(_JAVASCRIPT):
+        return find_destructured(text, raised.message), False
     shown = {name: one.value for name, one in values.items()}
     found = find_suspect(text, short_type(raised.type), raised.message, shown)
     if found is None or not found.search:
-        return found
+        return (found.expression, found.is_nothing) if found is not None else ("", False)
     with suppress(DebuggerError):
         index = await session.backend.evaluate(found.search, frame, EvaluationPurpose.PRINT)
         if index.value not in {"", "None"}:
-            return PythonSuspect(found.template.replace("{}", index.value))
-    return None
+            return found.template.replace("{}", index.value), False
+    return "", False
 
 
 def parse_statement(frame: Frame | None) -> StatementReads:
@@ -179,7 +186,11 @@ def read_statement(frame: Frame | None) -> str:
     )
     if cut is not None:
         return _clip_at_column(*cut)
-    return join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+    text = join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+    if frame.column and (frame.file or "").endswith(_JAVASCRIPT):
+        line = lines[frame.line - 1]
+        return cut_statement(text, frame.column - 1 - (len(line) - len(line.lstrip())))
+    return text
 
 
 def _clip_at_column(text: str, at: int) -> str:
