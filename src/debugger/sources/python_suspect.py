@@ -81,7 +81,12 @@ def failed_text(statement: str, part: str) -> str:
 
 
 def find_suspect(
-    text: str, exception: str, message: str, values: Mapping[str, str]
+    text: str,
+    exception: str,
+    message: str,
+    values: Mapping[str, str],
+    *,
+    is_marked: bool = False,
 ) -> PythonSuspect | None:
     """Return what an exception is about, by the syntax of what failed; None if that is not known.
 
@@ -90,11 +95,15 @@ def find_suspect(
         exception: The short name of the exception's type.
         message: CPython's message.
         values: The values of expressions.
+        is_marked: Whether the interpreter marks the text as what failed.
     """
     tree = _parse(text)
     if tree is None:
         return None
-    for find in (_find_owner, _find_iterated, _find_element, _find_operand, _find_converted):
+    owner = _find_owner(tree, exception, message, is_marked=is_marked)
+    if owner is not None:
+        return owner
+    for find in (_find_iterated, _find_element, _find_operand, _find_converted):
         found = find(tree, exception, message)
         if found is not None:
             return found
@@ -111,7 +120,9 @@ def _parse(text: str) -> ast.AST | None:
     return None
 
 
-def _find_owner(tree: ast.AST, exception: str, message: str) -> PythonSuspect | None:
+def _find_owner(
+    tree: ast.AST, exception: str, message: str, *, is_marked: bool
+) -> PythonSuspect | None:
     """Return the object that has no such attribute, or no items, of the only such access."""
     attribute = _NO_ATTRIBUTE.match(message) if exception == "AttributeError" else None
     if attribute is not None:
@@ -124,6 +135,9 @@ def _find_owner(tree: ast.AST, exception: str, message: str) -> PythonSuspect | 
     if exception != "TypeError":
         return None
     items = [one for one in ast.walk(tree) if isinstance(one, ast.Subscript)]
+    root = getattr(next(iter(getattr(tree, "body", ())), None), "value", None)
+    if len(items) > 1 and isinstance(root, ast.Subscript) and items[0] is root and is_marked:
+        items = items[:1]  # what failed is all of it
     if _NO_SUBSCRIPT.search(message):
         return _only_chain(one.value for one in items)
     if _INDICES.search(message):

@@ -83,6 +83,13 @@ def test_an_element_is_searched(text: str, message: str, template: str, search: 
     assert (found.template, search in found.search) == (template, True)
 
 
+def test_of_several_items_the_outer_one_failed_where_the_interpreter_marks_it() -> None:
+    message = "'int' object is not subscriptable"
+    found = find_suspect('d[k][i]["x"]', "TypeError", message, {}, is_marked=True)
+    assert found == PythonSuspect("d[k][i]")
+    assert find_suspect('d[k][i]["x"]', "TypeError", message, {}) is None
+
+
 def test_no_element_is_searched_where_the_key_runs_code() -> None:
     assert find_suspect("sorted(p, key=size)", "TypeError", LESS, {}) is None
     assert find_suspect("sum(f(x))", "TypeError", ADDED, {}) is None

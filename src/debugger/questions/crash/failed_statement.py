@@ -135,7 +135,8 @@ async def _find_suspect(
     if file.endswith(_JAVASCRIPT):
         return find_destructured(text, raised.message), False
     shown = {name: one.value for name, one in values.items()}
-    found = find_suspect(text, short_type(raised.type), raised.message, shown)
+    is_marked = raised.part is not UNSET and text == " ".join(raised.part.strip().split("\n"))
+    found = find_suspect(text, short_type(raised.type), raised.message, shown, is_marked=is_marked)
     if found is None or not found.search:
         return (found.expression, found.is_nothing) if found is not None else ("", False)
     with suppress(DebuggerError):
