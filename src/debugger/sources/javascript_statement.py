@@ -28,6 +28,8 @@ _DECLARED = re.compile(
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*|\[\d+\])*")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _READING = re.compile(r"Cannot read properties of (?:undefined|null) \(reading '(?P<name>[^']*)'\)")
+# An index into what is written in place: `[5, 6][at].toFixed()`.
+_INDEXED = re.compile(r"[\]}]\s*\[\s*(?P<index>[A-Za-z_$][\w$.]*)\s*\]\s*\.\s*(?P<name>[\w$]+)")
 _ITERATED = re.compile(r"(?:undefined|null) is not iterable|object null is not iterable")
 
 
@@ -107,6 +109,14 @@ def find_destructured(statement: str, message: str) -> str:
         and ((is_iterated and is_array) or (reading is not None and reading["name"] in names))
     ]
     return paths[0] if len(paths) == 1 else ""
+
+
+def find_index(statement: str, message: str) -> str:
+    """Return the index under which an array or an object that is written in place has nothing."""
+    reading = _READING.search(message)
+    name = reading["name"] if reading is not None else ""
+    found = [one["index"] for one in _INDEXED.finditer(statement) if one["name"] == name]
+    return found[0] if len(found) == 1 else ""
 
 
 def _patterns(pattern: str, path: str) -> Iterator[tuple[str, bool, tuple[str, ...]]]:

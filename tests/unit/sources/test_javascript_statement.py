@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.sources.javascript_statement import cut_statement, find_destructured
+from debugger.sources.javascript_statement import cut_statement, find_destructured, find_index
 
 READ = "Cannot read properties of null (reading 'name')"
 ITERATED = "undefined is not iterable (cannot read property Symbol(Symbol.iterator))"
@@ -46,3 +46,10 @@ def test_a_statement_is_cut_out_of_its_line(text: str, at: str, statement: str) 
 )
 def test_what_a_pattern_takes_apart_is_found(statement: str, message: str, taken: str) -> None:
     assert find_destructured(statement, message) == taken
+
+
+def test_the_index_into_what_is_written_in_place_is_found() -> None:
+    assert find_index("return [5, 6, 7][at].name(1)", READ) == "at"
+    assert find_index("return { a: 1 }[row.key].name", READ) == "row.key"
+    assert find_index("return { a: 1 }[row.key].other", READ) == ""
+    assert find_index("return load()[at].name", READ) == ""

@@ -25,7 +25,7 @@ from debugger.questions.runner import evidence_store
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.sources.guilty_operand import FailedCondition
-from debugger.sources.javascript_statement import cut_statement, find_destructured
+from debugger.sources.javascript_statement import cut_statement, find_destructured, find_index
 from debugger.sources.nothing_calls import (
     find_nothing_call,
     find_null_call,
@@ -133,7 +133,8 @@ async def _find_suspect(
     if frame is None or raised is None or not file.endswith((*_HASHES[:2], *_JAVASCRIPT)):
         return "", False
     if file.endswith(_JAVASCRIPT):
-        return find_destructured(text, raised.message), False
+        message = raised.message
+        return find_destructured(text, message) or find_index(text, message), False
     shown = {name: one.value for name, one in values.items()}
     is_marked = raised.part is not UNSET and text == " ".join(raised.part.strip().split("\n"))
     found = find_suspect(text, short_type(raised.type), raised.message, shown, is_marked=is_marked)
