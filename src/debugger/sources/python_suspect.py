@@ -16,6 +16,7 @@ from msgspec import Struct
 _STATEMENT = re.compile(
     r"(?:raise|assert|return|with|import|from|del|for|while|if|async|try|match|class|def)\b"
 )
+_QUOTED = re.compile(r"'([^'\"\\]*)'")
 _TEXT_MAX = 2_000  # characters that are parsed
 _NOTHING = "NoneType"
 _CHAINS = (ast.Name, ast.Attribute, ast.Subscript)
@@ -213,7 +214,7 @@ def _find_converted(tree: ast.AST, exception: str, message: str) -> PythonSuspec
     given = outer.args[0]
     if len(outer.args) != 1 or not isinstance(given, ast.Call):
         return None
-    return PythonSuspect(ast.unparse(given), is_nothing=True)
+    return PythonSuspect(_write(given), is_nothing=True)
 
 
 def _find_element(tree: ast.AST, exception: str, message: str) -> PythonSuspect | None:
@@ -272,7 +273,7 @@ def _part_of(node: ast.AST, variable: str) -> Callable[[str], str] | None:
         inner = inner.value
     if names != [variable] or not isinstance(inner, ast.Name):
         return None
-    path = ast.unparse(node).removeprefix(variable)
+    path = _write(node).removeprefix(variable)
     return lambda element: f"{element}{path}"
 
 
@@ -293,7 +294,7 @@ def _search_elements(
     container = _object_of(given) if is_view else given
     if not _is_chain(container):
         return None
-    name = ast.unparse(container)
+    name = _write(container)
     template = key(f"{name}[{{}}]")
     if index and not is_view:
         return PythonSuspect(template.replace("{}", index))
@@ -317,6 +318,16 @@ def _find_used_up(tree: ast.AST, message: str, values: Mapping[str, str]) -> Pyt
     return PythonSuspect(found[0]) if len(found) == 1 else None
 
 
+def _write(node: ast.AST) -> str:
+    """Write an expression; its texts in double quotes, which a shell takes within single ones."""
+    return quote_texts(ast.unparse(node))
+
+
+def quote_texts(expression: str) -> str:
+    """Return an expression with its plain texts in double quotes."""
+    return _QUOTED.sub(r'"\1"', expression)
+
+
 def _is_chain(node: ast.AST) -> bool:
     """Return whether a node is a name with fields and items, none of them of a call's result."""
     return isinstance(node, _CHAINS) and not any(
@@ -326,6 +337,6 @@ def _is_chain(node: ast.AST) -> bool:
 
 def _only_chain(nodes: Iterable[ast.AST]) -> PythonSuspect | None:
     """Return the suspect of the only expression among some nodes; None for none, or for several."""
-    texts = {ast.unparse(one): _is_chain(one) for one in nodes}
+    texts = {_write(one): _is_chain(one) for one in nodes}
     (text, is_chain), *others = [*texts.items(), ("", False)]
     return PythonSuspect(text) if is_chain and others[:-1] == [] else None

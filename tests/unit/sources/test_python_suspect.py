@@ -72,7 +72,7 @@ def test_the_expression_is_found(text: str, exception: str, message: str, expres
         ("sum(p.values())", ADDED, "p[{}]", "p.items() if _one is None"),
         ("sum(p)", ADDED, "p[{}]", "enumerate(p) if _one is None"),
         ("sum(r.n for r in p)", ADDED, "p[{}].n", "enumerate(p) if _one.n is None"),
-        ("sorted(p, key=lambda r: r['a'])", LESS, "p[{}]['a']", "if _one['a'] is None"),
+        ("sorted(p, key=lambda r: r['a'])", LESS, 'p[{}]["a"]', 'if _one["a"] is None'),
         ("p.sort()", LESS, "p[{}]", "enumerate(p) if _one is None"),
         ("set(p)", "unhashable type: 'list'", "p[{}]", "type(_one).__name__ == 'list'"),
     ],

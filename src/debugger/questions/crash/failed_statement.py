@@ -34,7 +34,7 @@ from debugger.sources.nothing_calls import (
     python_statement,
     rust_statement,
 )
-from debugger.sources.python_suspect import failed_text, find_suspect
+from debugger.sources.python_suspect import failed_text, find_suspect, quote_texts
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -143,7 +143,7 @@ async def _find_suspect(
     with suppress(DebuggerError):
         index = await session.backend.evaluate(found.search, frame, EvaluationPurpose.PRINT)
         if index.value not in {"", "None"}:
-            return found.template.replace("{}", index.value), False
+            return found.template.replace("{}", quote_texts(index.value)), False
     return "", False
 
 
