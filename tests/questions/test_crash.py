@@ -369,6 +369,36 @@ def test_a_caught_exception_of_a_compiled_language_is_found(
     assert answer.out.startswith(f"raised: {said}"), str(answer)
 
 
+THROWN_ON = """#include <map>
+#include <string>
+std::map<std::string, int> sizes{{"a", 1}};
+int work(const std::string &key) {
+  try {
+    int size = sizes.at(key);
+    return size;
+  } catch (...) {
+    throw;
+  }
+}
+int main() {
+  try { work("b"); } catch (const std::exception &) {}
+  return work("c");
+}
+"""
+
+
+def test_a_handler_of_cpp_that_throws_on_does_not_hide_where_it_was_thrown(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    source, program = tmp_path / "on.cpp", tmp_path / "on"
+    source.write_text(THROWN_ON)
+    subprocess.run(("g++", "-g", source, "-o", program), check=True)
+    data = cli("crash", "--json", "--", program, check=0).data["data"]
+    assert (data["outcome"], data["exit_signal"]) == ("crashed", "SIGABRT")
+    assert data["cause"].startswith("key key="), data["cause"]
+    assert '"c" is not in sizes (out_of_range), in work on.cpp:6' in data["cause"]
+
+
 PASSED_ON = """fn handle(n: i32) {
     if n == 7 { panic!("bad item {}", n); }
 }

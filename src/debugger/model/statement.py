@@ -102,7 +102,8 @@ class StatementReads(Struct, frozen=True):
 
 # What a plain assignment writes, and does not read.
 _TARGET = re.compile(
-    r"\s*(?:let\s+(?:mut\s+)?)?(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[\w:<>]+)?\s*=(?![=>~])"
+    r"\s*(?:let\s+(?:mut\s+)?|(?:const\s+)?[A-Za-z_][\w:<>, ]*(?:\s*[&*]+\s*|\s+))?"
+    r"(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[\w:<>]+)?\s*=(?![=>~])"
 )
 
 

@@ -69,6 +69,8 @@ def test_nothing_with_an_effect_is_named() -> None:
 def test_what_a_declaration_of_rust_writes_is_not_read() -> None:
     assert parse_reads("let off = sum * rate / 100;").operands == ("sum", "rate")
     assert parse_reads("let mut off = off - sum;").operands == ("off", "sum")
+    assert parse_reads("int off = sizes.at(key);").operands == ("key",)
+    assert parse_reads("const int &off = sizes.at(key);").operands == ("key",)
     assert parse_reads("let is_same: bool = a == b;").operands == ("a", "b")
 
 

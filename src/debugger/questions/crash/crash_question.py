@@ -111,9 +111,11 @@ async def find_crash(
     began = asyncio.get_running_loop().time()
     answer = await _run_once(question, CrashStops(takes_raised, on_crash=on_crash))
     took_s = asyncio.get_running_loop().time() - began
-    is_unseen = "java" in question.languages and is_from_traceback(answer) and took_s < _AGAIN_S
-    if is_unseen and isinstance(question.target, LaunchTarget) and not takes_raised:
-        # A library has caught it and reports it, as that of Kotlin's coroutines does.
+    # A library has caught it and reports it, as that of Kotlin's coroutines does.
+    is_unseen = "java" in question.languages and is_from_traceback(answer)
+    is_first = is_unseen or _is_thrown_on(answer)
+    is_repeatable = isinstance(question.target, LaunchTarget) and not question.keep
+    if is_first and is_repeatable and took_s < _AGAIN_S and not takes_raised:
         again = await _stopped_where_thrown(question, answer, on_crash)
         return again or answer
     if not question.keep or answer.session is not UNSET or answer.outcome != "crashed":
@@ -122,18 +124,29 @@ async def find_crash(
     return again or msgspec.structs.replace(answer, notes=(*answer.notes, _NOT_KEPT))
 
 
+def _is_thrown_on(answer: Crash) -> bool:
+    """Return whether a handler of C++ has thrown an exception on: that hides where it came from."""
+    frame = answer.frame
+    lines = source_files.read_source(frame.file) if frame is not None and frame.file else None
+    if frame is None or lines is None or not frame.line or frame.line > len(lines):
+        return False
+    return answer.signal is not None and lines[frame.line - 1].strip() == "throw;"
+
+
 async def _stopped_where_thrown(
     question: QuestionRun,
     answer: Crash,
     on_crash: Callable[[RunningQuestion, answers.Stop], Awaitable[None]] | None,
 ) -> Crash | None:
-    """Run a program of the JVM again, to stop where the exception is thrown that it reported."""
+    """Run a program again, to stop where the exception is thrown that ended it."""
     exception, frame = answer.exception, answer.frame
     if exception is None or frame is None:
         return None
     kind = exception.type.rpartition(".")[2]
-    awaited = AwaitedException(exception, (frame.file, frame.line))
-    catching = replace(question, breakpoints=(BreakpointSpec(catch="raised", type=kind),))
+    is_on = _is_thrown_on(answer)
+    awaited = AwaitedException(exception, (None, None) if is_on else (frame.file, frame.line))
+    catch = RAISED["c++"] if is_on else BreakpointSpec(catch="raised", type=kind)
+    catching = replace(question, breakpoints=(catch,))
     second = await _run_once(catching, CrashStops(awaited=awaited, on_crash=on_crash))
     if second.exception is None or is_from_traceback(second):
         return None

@@ -118,6 +118,11 @@ class AwaitedException(Struct, frozen=True):
     exception: answers.ExceptionView
     place: tuple[str | None, int | None] | None
 
+    @property
+    def has_file(self) -> bool:
+        """Whether it is known where it was thrown, as far as the earlier run shows."""
+        return self.place is None or self.place[0] is not None
+
     def matches(self, stop: answers.Stop) -> bool:
         """Return whether a stop is for this exception.
 
@@ -133,6 +138,9 @@ class AwaitedException(Struct, frozen=True):
         frames = [(one.file, one.line) for one in stop.stack]
         is_elsewhere = all(file != self.place[0] for file, _ in frames)
         return (is_same or is_value) and (self.place in frames or is_elsewhere)
+
+
+_RETHROW = "__cxa_rethrow"  # `throw;` of a handler
 
 
 @dataclass
@@ -205,6 +213,9 @@ class CrashStops:
         is_guess = run.session.traits.runtime is Runtime.NODE and last.exit_code == 0
         if self.seen and not is_guess:
             *earlier, last_seen = _without_raise_in_handler(self.seen)
+            thrown = [one for one in earlier if _RETHROW not in one.scene.facts.runtime]
+            if self.awaited is not None and not self.awaited.has_file and thrown:
+                return thrown[-1:]
             return [*earlier, with_runtime_report(last_seen, run.all_output_lines())]
         if last.signal is not None:
             return [one for one in self.signalled if one.scene.stop.signal == last.signal][-1:]
