@@ -243,8 +243,8 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 343,
     "backends": 1205,
-    "backends/adapters": 12818,
-    "backends/dap": 4623,
+    "backends/adapters": 12819,
+    "backends/dap": 4626,
     "backends/expressions": 1161,
     "backends/inprocess": 11272,
     "backends/lldb": 4019,

@@ -83,9 +83,8 @@ module DebuggerAgent
     def on_configurationDone(request, _)
       @connection.answer(request)
       @agent.configured << true
-      @agent.pause if @pauses
-      # Its main thread waits where the gem debug has let it go.
-      $debugger_hold << true if $debugger_hold # rubocop:disable Style/GlobalVars
+      is_held = @agent.release_main(@pauses)
+      @agent.pause if @pauses && !is_held
     end
 
     def on_setBreakpoints(request, arguments)
