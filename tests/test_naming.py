@@ -241,7 +241,7 @@ def code_lines(name: str) -> int:
 # Lines of code by folder. A budget may only fall, unless the change that raises it says what it
 # bought.
 BUDGETS: Mapping[str, int] = {
-    ".": 343,
+    ".": 344,
     "backends": 1205,
     "backends/adapters": 12819,
     "backends/dap": 4626,
@@ -253,7 +253,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/skill": 66,
     "cli/translation": 6654,
     "clients": 156,
-    "daemon": 1773,
+    "daemon": 1776,
     "editors": 1992,
     "hosts": 3110,
     "install": 1631,
@@ -262,7 +262,7 @@ BUDGETS: Mapping[str, int] = {
     "model": 3658,
     "model/answers": 577,
     "model/pointers": 512,
-    "output": 3024,
+    "output": 3029,
     "questions": 0,
     "questions/adapter_suite": 486,
     "questions/back": 763,
@@ -288,7 +288,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/node": 937,
     "recorders/python": 14716,
     "recorders/script": 276,
-    "session": 5503,
+    "session": 5525,
     "session/inside": 69,
     "session/pointers": 539,
     "session/timeline": 1683,

@@ -23,6 +23,7 @@ _LINGER_S = 2.0
 _CHUNK = 1 << 16
 # Characters; as JSON each may take six bytes.
 _STREAM_CHARACTERS = 1 << 20
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)  # json.dumps: one a call
 
 
 class WireRequest(msgspec.Struct, frozen=True):
@@ -192,7 +193,7 @@ def as_line(message: Mapping[str, Any]) -> bytes:
     Raises:
         TypeError, ValueError: It holds something that JSON cannot.
     """
-    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+    return _ENCODER.encode(message).encode("ascii") + b"\n"
 
 
 def protocol_error(message: str) -> DebuggerError:
