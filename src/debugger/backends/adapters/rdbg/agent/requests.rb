@@ -260,7 +260,7 @@ module DebuggerAgent
       raise ArgumentError, "that thread waits outside of Ruby code and cannot step" unless begun
 
       @reported_levels = arguments["reports"]
-      @connection.answer(request)
+      @connection.answer_step(request)
       resume
     end
 
