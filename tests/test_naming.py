@@ -253,7 +253,7 @@ BUDGETS: Mapping[str, int] = {
     "cli/skill": 66,
     "cli/translation": 6654,
     "clients": 156,
-    "daemon": 1776,
+    "daemon": 1775,
     "editors": 1992,
     "hosts": 3110,
     "install": 1631,

@@ -209,10 +209,7 @@ _EACH_S = 1.0  # seconds between two reports
 async def reporting_progress(
     peer: ClientPeer, request: CommandRequest, handler: Handler
 ) -> AsyncIterator[None]:
-    """Report progress every second, from the second one on, if the request wants it."""
-    if not request.wants_progress:
-        yield
-        return
+    """Report progress every second, from the second one on."""
     task = asyncio.create_task(_report_progress(peer, request, handler))
     try:
         yield
