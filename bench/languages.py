@@ -9,13 +9,17 @@ on each:
 
 - `LANGUAGE.start_ratio`: from the start to the first stop with its stack and locals.
 - `LANGUAGE.next_ratio`: a `next` with the stack and the locals behind it, and `next_added_ms`.
+- `LANGUAGE.next_cpu_ms`: the processor time of the daemon for one, which depends less on what else
+  the machine does; that of the program and its adapter is not in it.
 - `php.editor_start_ratio`, `php.editor_next_ratio`: the same over vscode-php-debug.
 
 Each side fetches the frames of the stack with their lines, and the names and values of the
 innermost frame's arguments and locals, as text: jdb by `next`, `where` and `locals`, rdbg by
 `next`, `bt` and `info locals`, DBgp by `step_over`, `stack_get` and `context_get`, with the packets
 parsed and the values decoded, vscode-php-debug by the requests `next`, `stackTrace`, `scopes` and
-`variables` of the first scope. Our answer has the source line, what changed and the output, too.
+`variables` of the first scope. These are three or four commands of each, one after the other; ours
+is one, with the source line, what changed and the output, too, and formatted. No side starts a
+process for it: ours is asked over an open connection, as the MCP server does, rdbg at a terminal.
 """
 
 from __future__ import annotations
@@ -335,11 +339,14 @@ def measure_language(daemon: Daemon, language: str) -> dict[str, float]:
         one.clear()
     daemon.ask(*begin)
     daemon.ask("breakpoint", "remove", "--all")
+    pid = daemon.pid()
+    used_ms = daemon.cpu_ms(pid)
     step = turns(STEPS, lambda: daemon.ask("next"), *(one.step for one in plain))
+    used_ms = daemon.cpu_ms(pid) - used_ms
     for one in plain:
         one.close()
     daemon.ask("stop")
-    figures: dict[str, float] = {}
+    figures: dict[str, float] = {"next_cpu_ms": used_ms / STEPS}
     for key, start_ms, next_ms in zip(makers, start[1:], step[1:], strict=True):
         figures |= {
             f"{key}start_ratio": start[0] / start_ms,

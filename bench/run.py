@@ -161,6 +161,10 @@ class Daemon:
         assert answer["success"], answer
         return answer
 
+    def cpu_ms(self, pid: int) -> float:
+        """Return the processor time that the daemon has used; proc_pid_schedstat(5)."""
+        return int(Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e6
+
     def memory_mb(self) -> float:
         """Return the daemon's resident memory."""
         for line in Path(f"/proc/{self.pid()}/status").read_text().splitlines():

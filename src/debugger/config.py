@@ -171,18 +171,20 @@ def load_config(env: Mapping[str, str], *, finds_adapters: bool = True) -> Confi
     """
     if finds_adapters:
         _list_adapters_on_path.cache_clear()
+        _parse_config.cache_clear()
     file = config_path(env)
     try:
         content = _read_file(file)
     except FileNotFoundError:
-        return with_known_adapters(Config(), env)
+        content = b""
     except (OSError, ValueError) as error:  # ValueError: a path that can be none
         raise _config_error(file, str(error)) from error
-    return with_known_adapters(_parse_config(file, content), env)
+    return _parse_config(file, content, env.get("PATH", ""))
 
 
 @lru_cache(maxsize=4)  # each command reads the file, which is nearly always as it was
-def _parse_config(file: Path, content: bytes) -> Config:
+def _parse_config(file: Path, content: bytes, path: str) -> Config:
+    """Parse the configuration, and complete it with the known adapters on the PATH."""
     try:
         values = tomllib.loads(content.decode())
     # ValueError: no UTF-8, no TOML, a number of thousands of digits.
@@ -199,7 +201,7 @@ def _parse_config(file: Path, content: bytes) -> Config:
     except msgspec.ValidationError as error:
         raise _config_error(file, str(error)) from error
     _check_ranges(file, config)
-    return config
+    return with_known_adapters(config, {"PATH": path})
 
 
 def with_known_adapters(config: Config, env: Mapping[str, str]) -> Config:

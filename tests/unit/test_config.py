@@ -126,6 +126,14 @@ def test_a_command_on_a_started_program_does_not_search_the_path_again(file, tmp
     assert list(config.load_config(env).adapters) == ["bash-dap"]
 
 
+def test_an_unchanged_configuration_is_completed_once(file, tmp_path):
+    env = {"DEBUGGER_CONFIG": str(file), "PATH": str(tmp_path)}
+    first = config.load_config(env, finds_adapters=False)
+    assert config.load_config(env, finds_adapters=False) is first
+    file.write_text("[daemon]\nidle_timeout_minutes = 5\n")
+    assert config.load_config(env, finds_adapters=False).daemon.idle_timeout_minutes == 5
+
+
 def test_a_section_without_a_command_completes_the_known_one(file):
     known = load(file, '[adapters.netcoredbg]\npath = "/opt/netcoredbg"\n').adapters["netcoredbg"]
     assert known.path == "/opt/netcoredbg"

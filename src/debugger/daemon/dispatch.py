@@ -265,6 +265,8 @@ class Dispatcher:
 
     def _read_settings(self, env: Mapping[str, str], *, finds_adapters: bool = True) -> None:
         settings = config.load_config(env, finds_adapters=finds_adapters)
+        if self._is_configured and settings is self._settings:
+            return
         # A section that means nothing is an error.
         if not self._is_configured or settings.adapters != self._settings.adapters:
             select_backend.list_adapters(settings.adapters)

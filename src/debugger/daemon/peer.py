@@ -23,6 +23,7 @@ _LINGER_S = 2.0
 _CHUNK = 1 << 16
 # Characters; as JSON each may take six bytes.
 _STREAM_CHARACTERS = 1 << 20
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)  # json.dumps: one a call
 
 
 class WireRequest(msgspec.Struct, frozen=True):
@@ -192,7 +193,7 @@ def as_line(message: Mapping[str, Any]) -> bytes:
     Raises:
         TypeError, ValueError: It holds something that JSON cannot.
     """
-    return json.dumps(message, separators=(",", ":"), allow_nan=False).encode("ascii") + b"\n"
+    return _ENCODER.encode(message).encode("ascii") + b"\n"
 
 
 def protocol_error(message: str) -> DebuggerError:
@@ -208,10 +209,7 @@ _EACH_S = 1.0  # seconds between two reports
 async def reporting_progress(
     peer: ClientPeer, request: CommandRequest, handler: Handler
 ) -> AsyncIterator[None]:
-    """Report progress every second, from the second one on, if the request wants it."""
-    if not request.wants_progress:
-        yield
-        return
+    """Report progress every second, from the second one on."""
     task = asyncio.create_task(_report_progress(peer, request, handler))
     try:
         yield

@@ -257,7 +257,10 @@ class DaemonServer:
         self, peer: ClientPeer, request: CommandRequest, *, note: str | None
     ) -> None:
         try:
-            async with reporting_progress(peer, request, self._handler):
+            if request.wants_progress:
+                async with reporting_progress(peer, request, self._handler):
+                    reply = await self._handle_request(peer, request)
+            else:
                 reply = await self._handle_request(peer, request)
         except asyncio.CancelledError:
             # Cancelled because the client has gone: there is nobody to answer.

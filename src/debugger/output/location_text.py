@@ -30,6 +30,8 @@ _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 def escape_text(text: str, *, tabs: bool = False) -> str:
     """Replace control characters by escapes; `tabs` keeps tabs."""
+    if text.isprintable():
+        return text
 
     def escaped(match: re.Match[str]) -> str:
         letter = match[0]

@@ -89,6 +89,9 @@ def _fit_text(sections: Sequence[TextSection], limit: int) -> tuple[str, Abstrac
     if limit <= 0:
         return "", set()
     texts = [section.fit_text(min(section.count, limit)) for section in sections]
+    joined = _join_texts(texts)
+    if len(joined) <= limit:
+        return joined, set()
     filled = [at for at, text in enumerate(texts) if text]
     # The least important first; among equals the last one.
     order = sorted(filled, key=lambda at: (sections[at].rank, at), reverse=True)

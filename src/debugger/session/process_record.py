@@ -6,6 +6,7 @@ Debuggers report no exit status of forked Python processes, and none at all once
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 
@@ -16,6 +17,7 @@ from debugger.model.signals import signal_name
 from debugger.system import entry_hold, process_info
 from debugger.system.exit_watch import ExitWatch
 
+_LOADAVG_MAX = 200  # bytes
 _OVER = frozenset("ZX")  # states of a thread that has ended
 # Open MPI sends SIGCONT first, at which gdb would stop, so that one that is stopped ends, too.
 _ENDING = frozenset({"SIGTERM", "SIGHUP", "SIGINT", "SIGCONT"})
@@ -41,6 +43,8 @@ class ProcessRecord:
         # Its launcher ends it by signals, as it ends a program without a debugger.
         self._has_launcher = self._entry is not None
         self._watch: ExitWatch | None = None
+        # A process without children, and the newest process of the system by then.
+        self._childless = (0, 0)
 
     def write_rank(
         self, condition: str, pid: int | None, above: Mapping[str, str], *, is_python: bool
@@ -85,6 +89,19 @@ class ProcessRecord:
         if self._watch is None and pid is not None:
             self._watch = ExitWatch(pid)
             self.variables = process_info.read_environment(pid, group_labels.RANK_VARIABLES)
+
+    def list_children(self, pid: int) -> dict[int, tuple[str, ...]]:
+        """Return the command lines of the program's children, by pid.
+
+        A process that had none is asked again once a process has begun anywhere: to ask costs a
+        step two files for each of its threads.
+        """
+        newest = _newest_process()  # before the children: one that begins meanwhile is a later one
+        if newest >= pid and self._childless == (pid, newest):
+            return {}
+        found = process_info.child_commands(pid)
+        self._childless = (0, 0) if found else (pid, newest)
+        return found
 
     def read_exit_status(self) -> int | None:
         """Return the process's exit status, or minus a signal's number; None if not known."""
@@ -132,3 +149,18 @@ def _is_traced(pid: int) -> bool:
     process = process_info.look_at(pid)
     tracer = process_info.look_at(process.tracer) if process is not None else None
     return tracer is not None and tracer.state not in _OVER
+
+
+def _newest_process() -> int:
+    """Return the number of the newest process or thread of the system; 0 if it is not known."""
+    # proc_loadavg(5): its last field; gVisor writes 0 there.
+    try:
+        file = os.open("/proc/loadavg", os.O_RDONLY)
+    except OSError:
+        return 0
+    try:
+        return int(os.read(file, _LOADAVG_MAX).split()[-1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    finally:
+        os.close(file)

@@ -21,7 +21,6 @@ from debugger.model.breakpoints import Breakpoint, BreakpointSpec
 from debugger.model.debugger_words import ForkFollowing, Runtime
 from debugger.model.events import Event, EventKind, State
 from debugger.symbols.program_file import may_fork, may_start_processes
-from debugger.system.process_info import child_commands
 
 if TYPE_CHECKING:
     from debugger.backends.base import ChildStarted
@@ -273,7 +272,8 @@ def _uncontrolled_processes(session: Session) -> list[str]:
     known = {one.pid for one in session.family.tree_sessions(session) if one.error is None}
     # Reported once for all sessions of the tree, hence in the shared cursors.
     known |= session.cursors.free
-    found = {} if session.pid is None or not session.is_live else child_commands(session.pid)
+    has_process = session.pid is not None and session.is_live
+    found = session.process.list_children(session.pid or 0) if has_process else {}
     free = {
         pid: words
         for pid, words in found.items()

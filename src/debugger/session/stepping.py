@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import re
 from collections.abc import AsyncIterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 
 import msgspec
@@ -279,7 +279,7 @@ async def step_times(
 
 def _remaining_limit(patience: WaitLimit, limit: float) -> WaitLimit:
     remaining = max(0.0, limit - asyncio.get_running_loop().time())
-    return replace(patience, seconds=remaining)
+    return WaitLimit(remaining, patience.interrupted, patience.idle_limits)
 
 
 async def run_until(session: Session, spec: BreakpointSpec, patience: WaitLimit) -> answers.Stop:

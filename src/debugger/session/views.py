@@ -171,6 +171,8 @@ def _shown_values_differ(before: str, now: str) -> bool:
     shorter, longer = sorted((before, now), key=len)
     if longer.startswith(f"{shorter} {{") and _POINTER.fullmatch(shorter):
         return False  # the same pointer; what it points to is in one of them alone
+    if not (before.endswith("...}") or now.endswith("...}")):
+        return True
     # A text that was cut has its address, too, which a whole one has not.
     shown = [_TEXT_ADDRESS.sub("", one) for one in (before, now)]
     return not any(

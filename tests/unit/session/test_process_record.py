@@ -12,6 +12,7 @@ import pytest
 
 from debugger.backends.base import AttachTarget
 from debugger.model.program import ExitedProgram, Stopped, StopReason
+from debugger.session import process_record
 from debugger.session.process_record import ProcessRecord
 from debugger.system.process_info import look_at, read_exit_status
 
@@ -63,3 +64,40 @@ def test_a_launcher_ends_its_programs_by_signals_that_do_not_stop_them(name: str
     held = ProcessRecord(AttachTarget(1, cwd="/", env={}, held_entry=(0x1000, b"\x90")))
     assert held.is_ended_by(stop)
     assert not ProcessRecord(AttachTarget(1, cwd="/", env={})).is_ended_by(stop)
+
+
+@on_linux
+def test_a_process_without_children_is_asked_again_once_a_process_has_begun(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+    newest = [os.getpid() + 1]
+
+    def list_none(pid: int) -> dict[int, tuple[str, ...]]:
+        read.append(pid)
+        return {}
+
+    monkeypatch.setattr(process_record, "_newest_process", lambda: newest[0])
+    monkeypatch.setattr(process_record.process_info, "child_commands", list_none)
+    record = ProcessRecord(AttachTarget(os.getpid(), cwd="/", env={}))
+    for _ in range(3):
+        assert record.list_children(os.getpid()) == {}
+    assert len(read) == 1
+    newest[0] += 1
+    record.list_children(os.getpid())
+    assert len(read) == 2
+    newest[0] = 0  # the kernel does not say it
+    record.list_children(os.getpid())
+    record.list_children(os.getpid())
+    assert len(read) == 4
+
+
+@on_linux
+def test_a_child_that_begins_after_a_stop_is_listed_at_the_next() -> None:
+    record = ProcessRecord(AttachTarget(os.getpid(), cwd="/", env={}))
+    before = record.list_children(os.getpid())
+    with subprocess.Popen(["sleep", "1000"]) as child:
+        assert child.pid in record.list_children(os.getpid())
+        child.kill()
+    assert child.pid not in before
+    assert child.pid not in record.list_children(os.getpid())

@@ -376,14 +376,18 @@ async def enter_process(
     """
     await listener.listen()
     connected = listener.program
-    await adapter.enter_process(target, listener.path)
+    end_entry = await adapter.enter_process(target, listener.path)
     problem = Path(f"{listener.path}.problem")
     ends_at = asyncio.get_running_loop().time() + within_s
-    # A failure is a file, for which there is no event: looked for in between.
-    while not connected.done() and not problem.exists():
-        if asyncio.get_running_loop().time() >= ends_at:
-            break
-        await asyncio.wait({connected}, timeout=_AGAIN_S)
+    try:
+        # A failure is a file, for which there is no event: looked for in between.
+        while not connected.done() and not problem.exists():
+            if asyncio.get_running_loop().time() >= ends_at:
+                break
+            await asyncio.wait({connected}, timeout=_AGAIN_S)
+    finally:
+        if end_entry is not None:
+            end_entry()
     if not connected.done():
         problem_text = problem.read_text(errors="replace").strip() if problem.exists() else ""
         raise DebuggerError(

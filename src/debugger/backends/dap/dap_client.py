@@ -194,6 +194,9 @@ class DapClient:
         Raises:
             DebuggerError: TIMEOUT, ADAPTER_DIED.
         """
+        # One that was sent ahead, or whose answer came with the stop: no timer is needed.
+        if response.done() and not response.cancelled() and response.exception() is None:
+            return response.result()
         # A time limit does not end the request in the adapter. The next one would wait its full
         # time behind it: it gets a short limit, and an error that names the one that hangs.
         if self._overdue is not None:
@@ -245,8 +248,6 @@ class DapClient:
         self._seq = seq
         response: asyncio.Future[dap.DapMessage] = asyncio.get_running_loop().create_future()
         self._pending[seq] = response
-        # However the wait ends, a late response finds nothing to wake.
-        response.add_done_callback(lambda _: self._pending.pop(seq, None))
         self._write_message(body)
         return response
 
@@ -276,8 +277,8 @@ class DapClient:
         if message.type == "response":
             # Any answer proves that the adapter is through with the overdue request, or past it.
             self._overdue = None
-            waiter = self._pending.get(message.request_seq)
-            # A late response to an abandoned request has no waiter.
+            waiter = self._pending.pop(message.request_seq, None)
+            # Whoever waited for a late response has given up.
             if waiter is not None and not waiter.done():
                 waiter.set_result(message)
         elif message.type == "event":

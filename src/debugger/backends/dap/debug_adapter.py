@@ -337,8 +337,8 @@ class DebugAdapter:
         """Build the arguments of the `attach` request."""
         raise NotImplementedError
 
-    async def enter_process(self, target: AttachTarget, socket: str) -> None:
-        """Make a process connect to a Unix socket of ours: where there is a `socket_variable`."""
+    async def enter_process(self, target: AttachTarget, socket: str) -> Callable[[], None] | None:
+        """Make a process connect to a `socket_variable`'s socket; return what to call then."""
         raise NotImplementedError
 
     def find_listen_address(self, pid: int) -> tuple[tuple[str, int], str]:

@@ -48,13 +48,17 @@ class Waiters:
     def __init__(self) -> None:
         self._kinds: dict[asyncio.Future[None], AbstractSet[EventKind]] = {}
 
-    async def wait_for_append(self, kinds: AbstractSet[EventKind]) -> None:
-        """Wait for `wake` with one of the kinds; the caller bounds the wait."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def wait_for_append(self, kinds: AbstractSet[EventKind], seconds: float) -> None:
+        """Wait for `wake` with one of the kinds, at most so many seconds."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
         self._kinds[future] = kinds
+        # asyncio.timeout would cost each step more than the wait itself.
+        timer = loop.call_later(seconds, _end_wait, future)
         try:
             await future
         finally:
+            timer.cancel()
             del self._kinds[future]
 
     def wake(self, *kinds: EventKind) -> None:
@@ -64,7 +68,14 @@ class Waiters:
                 future.set_result(None)
 
 
+def _end_wait(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
 MAX_PAGE = 500  # events
+# Seconds of a wait in which nobody listens for its interruption: most steps have ended by then.
+_UNWATCHED_S = 0.05
 _CHUNK = 64 * 2**10  # characters of output that are split at once
 # Output waits in memory up to these limits, so that fast output is written in large batches.
 _MAX_WAITING = 32 * 2**10
@@ -392,21 +403,24 @@ class Timeline:
         None: `timeout` seconds went by, the wait was interrupted, or the timeline was closed.
         """
         awaited = frozenset(kinds)
-        # Whoever waits is woken directly: a task for each of the two costs turns of the loop.
-        watcher = None if interrupted is None else asyncio.ensure_future(interrupted.wait())
-        if watcher is not None:
-            watcher.add_done_callback(lambda _: self._waiters.wake(*EventKind))
+        loop = asyncio.get_running_loop()
+        limit = loop.time() + timeout
+        watched_from = limit if interrupted is None else loop.time() + _UNWATCHED_S
+        watcher: asyncio.Task[bool] | None = None
+        is_over = False
         try:
-            async with asyncio.timeout(timeout):
-                while not self._is_closed:
-                    if (event := self._first_event(after, awaited)) is not None:
-                        return event
-                    if interrupted is not None and interrupted.is_set():
-                        return None
-                    await self._waiters.wait_for_append(awaited)
-        except TimeoutError:
-            # The event may have come in the same turn of the loop as the time-out.
-            return None if self._is_closed else self._first_event(after, awaited)
+            while not self._is_closed:
+                # Also after the time: the event may have come in the same turn of the loop.
+                if (event := self._first_event(after, awaited)) is not None:
+                    return event
+                if is_over or (interrupted is not None and interrupted.is_set()):
+                    return None
+                if interrupted is not None and watcher is None and loop.time() >= watched_from:
+                    watcher, watched_from = loop.create_task(interrupted.wait()), limit
+                    watcher.add_done_callback(lambda _: self._waiters.wake(*EventKind))
+                seconds = max(0.0, min(limit, watched_from) - loop.time())
+                await self._waiters.wait_for_append(awaited, seconds)
+                is_over = loop.time() >= limit
         finally:
             if watcher is not None:
                 watcher.cancel()

@@ -456,6 +456,30 @@ async def test_a_wait_that_is_over_in_vain_gives_nothing(timeline):
     assert await asyncio.wait_for(timeline.wait(0, {EventKind.STOP}, 0.01), 20) is None
 
 
+class ListenedEvent(asyncio.Event):
+    """An event that notes that somebody waits for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.listened = asyncio.Event()
+
+    async def wait(self) -> bool:
+        """Note it, and wait."""
+        self.listened.set()
+        return await super().wait()
+
+
+async def test_an_interruption_ends_a_wait_at_its_begin_and_later(timeline):
+    early, late = asyncio.Event(), ListenedEvent()
+    for interrupted in (early, late):
+        waits = await started(timeline.wait(0, {EventKind.STOP}, 60, interrupted=interrupted))
+        if interrupted is late:
+            await asyncio.wait_for(late.listened.wait(), 20)
+        interrupted.set()
+        assert await asyncio.wait_for(waits, 20) is None
+        assert await timeline.wait(0, {EventKind.STOP}, 60, interrupted=interrupted) is None
+
+
 async def test_closing_ends_the_waits():
     timeline = Timeline()
     waits = await started(timeline.wait(0, {EventKind.STOP}, 60))

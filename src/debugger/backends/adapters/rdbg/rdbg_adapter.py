@@ -11,7 +11,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -159,14 +159,14 @@ class RdbgAdapter(AgentAdapter):
             )
         return {"request": "attach", "pause": target.pause}
 
-    async def enter_process(self, target: AttachTarget, socket: str) -> None:
+    async def enter_process(self, target: AttachTarget, socket: str) -> Callable[[], None] | None:
         """Make a running Ruby load our agent, which connects to a socket of ours."""
         code = ruby_attach.entering_code(AGENT, socket)
         if target.connect is not None:
-            await ruby_attach.enter_by_server(target.connect, code)
-            return
+            return await ruby_attach.enter_by_server(target.connect, code)
         assert target.pid is not None
         await ruby_attach.enter_by_gdb(target.pid, code, target.env)
+        return None
 
     def find_launch_hint(self, problem: str) -> str | None:
         """Return a hint for a program whose Ruby cannot load our agent."""

@@ -42,7 +42,7 @@ def entering_code(agent: Path, socket: str) -> str:
     """
     code = f"require {_quote(str(agent))}; DebuggerAgent.attach_program({_quote(socket)})"
     problem = _quote(f"{socket}.problem")
-    failed = f"rescue Exception => e; File.write({problem}, e.message)"
+    failed = f"rescue Exception => e; File.write({problem}, e.message); $debugger_hold&.push(false)"
     return f"Thread.new {{ begin; {code}; {failed}; end }}; nil"
 
 
@@ -51,11 +51,13 @@ def _holding_code(code: str) -> str:
 
     The gem holds new threads while the program is stopped, and may forget one that begins as it
     lets the program go on (debug 1.4): the agent's thread is made after that. The main thread waits
-    until the agent has got the breakpoints, so that the program does not run past them.
+    until the agent has got the breakpoints, so that the program does not run past them, and stops
+    there if that was requested: by no signal, whose handler the gem replaces as its client leaves.
     """
+    wait = "DebuggerAgent.stop_held if $debugger_hold.pop"
     return (
         "$debugger_hold = Queue.new; "
-        f"TracePoint.new(:line) {{ |one| one.disable; {code}; $debugger_hold.pop }}"
+        f"TracePoint.new(:line) {{ |one| one.disable; {code}; {wait} }}"
         ".enable(target_thread: Thread.main)"
     )
 
@@ -121,10 +123,12 @@ async def enter_by_gdb(pid: int, code: str, env: Mapping[str, str]) -> None:
         os.kill(pid, signal.SIGCHLD)
 
 
-async def enter_by_server(address: tuple[str, int], code: str) -> None:
+async def enter_by_server(address: tuple[str, int], code: str) -> Callable[[], None]:
     """Make a program that `rdbg --open` started run code, and go on to its next line.
 
-    The gem stops the program for each client that connects (debug 1.4 and 1.11).
+    The gem stops the program for each client that connects (debug 1.4 and 1.11). Returns what
+    closes the connection, to be called once the code has run: without its client a gem 1.4 drops
+    the commands that it has not run yet, also the one to go on, and its thread ends by an error.
 
     Raises:
         DebuggerError: ADAPTER_FAILED.
@@ -150,6 +154,7 @@ async def enter_by_server(address: tuple[str, int], code: str) -> None:
             "it does not answer as the server of the gem debug does",
             hint=_OPEN,
         ) from error
+    return writer.close
 
 
 class _GemServer:
@@ -178,7 +183,6 @@ class _GemServer:
             async with asyncio.timeout(_SERVER_S):
                 await self._writer.drain()
                 await self._wait_for(lambda one: one.get("command") == "disconnect")
-        self._writer.close()
 
     def _post(self, command: str, arguments: dict[str, Any]) -> int:
         self._number += 1

@@ -72,6 +72,17 @@ module DebuggerAgent
       Process.kill(:URG, Process.pid)
     end
 
+    # Lets the main thread go on, or stop, where it waits since the gem debug has let it go; false
+    # where it does not wait.
+    def release_main(stops)
+      $debugger_hold ? $debugger_hold << stops : false # rubocop:disable Style/GlobalVars
+    end
+
+    # Stops the main thread where it has waited.
+    def stop_held
+      stops.stop("pause", Frames.capture)
+    end
+
     # Lets go of the program, which runs on.
     def detach
       return if @is_detached
@@ -139,6 +150,7 @@ module DebuggerAgent
         # The debugger is gone: the program goes on without it.
         detach
         @configured << true
+        release_main(false)
       end
     end
 

@@ -6,8 +6,11 @@ module DebuggerAgent
     def initialize(path)
       @socket = UNIXSocket.new(path)
       @number = 0
-      # A thread of its own writes: the handler of a signal may send, and may not lock a mutex.
-      @outbox = Queue.new
+      # What cannot be written at once a thread of its own writes: the handler of a signal may send
+      # while its thread writes, and may not wait for a mutex. It is in the outbox until it is written.
+      @outbox = []
+      @bell = Queue.new
+      @writing = Mutex.new
       @writer = start_thread("debugger writer") { write_messages }
     end
 
@@ -31,41 +34,46 @@ module DebuggerAgent
     end
 
     def send_event(name, body = {})
-      @outbox << { type: "event", event: name, body: body }
+      message = { type: "event", event: name, body: body }
+      name == "stopped" ? post_now(message) : post(message)
     end
 
     # A request of our own, which nobody has sent, takes its answer itself.
     def answer(request, body = {})
       return request["taken"] << body if request.key?("taken")
 
-      @outbox << { type: "response", command: request["command"], request_seq: request["seq"],
-                   success: true, body: body }
+      post({ type: "response", command: request["command"], request_seq: request["seq"], success: true, body: body })
+    end
+
+    # Answers a request to step before the step begins. Not so any other: a main thread that waits in
+    # Ractor#take is not woken by the signal of a pause whose thread has just written (Ruby 3.1).
+    def answer_step(request)
+      post_now({ type: "response", command: request["command"], request_seq: request["seq"], success: true })
     end
 
     def refuse(request, message)
       return if request.key?("taken")
 
-      @outbox << { type: "response", command: request["command"], request_seq: request["seq"],
-                   success: false, message: message }
+      post({ type: "response", command: request["command"], request_seq: request["seq"], success: false, message: message })
     end
 
     # Waits until all that was sent before is written.
     def flush
       done = Queue.new
-      @outbox << done
-      done.pop unless @outbox.closed?
+      post(done)
+      done.pop unless @bell.closed?
     end
 
     # Lets go of a connection that is the parent's: its threads do not live here.
     def abandon
-      @outbox.close
+      @bell.close
       @socket.close
     rescue IOError
       nil
     end
 
     def close
-      @outbox << nil unless @outbox.closed?
+      @bell.close
       @socket.close
     rescue IOError
       nil
@@ -73,18 +81,48 @@ module DebuggerAgent
 
     private
 
-    def write_messages
-      while (message = @outbox.pop)
-        next message << true if message.is_a?(Queue)
+    def post(message)
+      @outbox << message
+      @bell << true
+    rescue ClosedQueueError
+      nil
+    end
 
-        text = Json.encode({ seq: @number += 1 }.merge(message))
-        @socket.write("Content-Length: #{text.bytesize}\r\n\r\n#{text}")
+    # Writes on the thread that sends: what a step waits for comes without a change of threads. No
+    # exception of the program's (Timeout) cuts a message in two.
+    def post_now(message)
+      Thread.handle_interrupt(Object => :never) do
+        return post(message) unless @outbox.empty? && @writing.try_lock
+
+        begin
+          write_message(message)
+        ensure
+          @writing.unlock
+        end
       end
     rescue IOError, SystemCallError
-      @outbox.close
-      @outbox.pop(true) << true until @outbox.empty?
+      nil
+    end
+
+    def write_messages
+      @writing.synchronize { write_outbox } while @bell.pop
+    rescue IOError, SystemCallError
+      @bell.close
+      @outbox.each { |one| one << true if one.is_a?(Queue) }
     rescue ThreadError, NoMethodError
       nil
+    end
+
+    def write_outbox
+      while (message = @outbox.first)
+        message.is_a?(Queue) ? message << true : write_message(message)
+        @outbox.shift
+      end
+    end
+
+    def write_message(message)
+      text = Json.encode({ seq: @number += 1 }.merge(message))
+      @socket.write("Content-Length: #{text.bytesize}\r\n\r\n#{text}")
     end
   end
 

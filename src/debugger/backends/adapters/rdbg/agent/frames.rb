@@ -1,8 +1,9 @@
 # frozen_string_literal: true
 
 module DebuggerAgent
-  # A frame of a stopped thread; `binding` is nil where only the place is known.
-  Frame = Struct.new(:path, :line, :name, :binding, :iseq, :receiver)
+  # A frame of a stopped thread; `binding` is nil where only the place is known. `height` is the
+  # number of frames, those of Ruby's own methods too, from the outermost to the innermost one shown.
+  Frame = Struct.new(:path, :line, :name, :binding, :iseq, :receiver, :height)
 
   # Reads the stacks of threads.
   module Frames
@@ -22,6 +23,7 @@ module DebuggerAgent
         ours = frames.select { |one| in_ruby?(one) && !own?(one.location) }
         shown = ours.each_with_index.reject { |one, at| at.positive? && clause_of?(ours[at - 1], one) }
                     .map { |one, _| convert(one) }
+        shown.first.height = frames.size - frames.index { |one| one.iseq.equal?(shown.first.iseq) } if shown.any?
         native = with_native && frames.first && !in_ruby?(frames.first) && convert(frames.first)
         return shown unless native
 

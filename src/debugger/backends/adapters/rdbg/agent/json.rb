@@ -12,6 +12,8 @@ module DebuggerAgent
     NUMBER = /(-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)/.freeze
     TOKEN = /\G\s*(?:#{TEXT}|#{NUMBER}|(true|false|null)|([\[{]))/.freeze
     KEY = /\G[\s,]*(?:#{TEXT}\s*:|\})/.freeze # the next of an object, or its end
+    PLAIN_REQUEST = /\A{"seq":(\d+),"type":"request","command":"(\w+)","arguments":{((?:"\w+":\d+,?)*)}}\z/.freeze
+    PLAIN_ARGUMENT = /"(\w+)":(\d+)/.freeze
     ITEM = /\G[\s,]*(\])?/.freeze # before the next of a list, or its end
 
     class << self
@@ -20,7 +22,7 @@ module DebuggerAgent
       end
 
       def decode(text)
-        Reader.new(text).read
+        decode_plain_request(text) || Reader.new(text).read
       end
 
       # Any text becomes valid UTF-8: binary strings of the program's are shown, too.
@@ -33,6 +35,13 @@ module DebuggerAgent
       end
 
       private
+
+      # Most requests are of this form, and a step waits for each.
+      def decode_plain_request(text)
+        match = PLAIN_REQUEST.match(text) or return
+        arguments = match[3].scan(PLAIN_ARGUMENT).to_h { |name, digits| [name, digits.to_i] }
+        { "seq" => match[1].to_i, "type" => "request", "command" => match[2], "arguments" => arguments }
+      end
 
       # To one text: each step of a program waits until its stop is encoded.
       def append(out, value)
@@ -51,7 +60,11 @@ module DebuggerAgent
         separator = "{"
         pairs.each_pair do |key, one|
           out << separator << (@names[key] || name(key))
-          append(out, one)
+          case one # the two that most values are
+          when String then append_text(out, one)
+          when Integer then out << one.to_s
+          else append(out, one)
+          end
           separator = ","
         end
         out << (pairs.empty? ? "{}" : "}")

@@ -83,9 +83,8 @@ module DebuggerAgent
     def on_configurationDone(request, _)
       @connection.answer(request)
       @agent.configured << true
-      @agent.pause if @pauses
-      # Its main thread waits where the gem debug has let it go.
-      $debugger_hold << true if $debugger_hold # rubocop:disable Style/GlobalVars
+      is_held = @agent.release_main(@pauses)
+      @agent.pause if @pauses && !is_held
     end
 
     def on_setBreakpoints(request, arguments)
@@ -261,7 +260,7 @@ module DebuggerAgent
       raise ArgumentError, "that thread waits outside of Ruby code and cannot step" unless begun
 
       @reported_levels = arguments["reports"]
-      @connection.answer(request)
+      @connection.answer_step(request)
       resume
     end
 

@@ -32,7 +32,7 @@ module DebuggerAgent
       is_unwinding ||= in_ensure?(frame) && @unwinding.fetch([frame.path, frame.line]) { $! } # rubocop:disable Style/SpecialGlobalVars
       @unwinding.clear
       unwound = 0 if is_unwinding
-      step = Step.new(kind, frame&.path, frame&.line, measure_height(frame), 0, false, nil, Fiber.current, unwound)
+      step = Step.new(kind, frame&.path, frame&.line, frame&.height, 0, false, nil, Fiber.current, unwound)
       step.trace = TracePoint.new(*EVENTS) { |trace| note_event(step, trace) }
       @steps[Thread.current] = step
       step.trace.enable(target_thread: Thread.current)
@@ -122,13 +122,6 @@ module DebuggerAgent
         return true if step.is_left
       end
       step.depth.zero? && step.left_block == [trace.path, trace.lineno]
-    end
-
-    # How many frames there are from the outermost to this one.
-    def measure_height(frame)
-      frames = FrameCapture.capture_frames
-      index = frames.index { |one| frame && one.iseq && one.iseq == frame.iseq }
-      index && (frames.size - index)
     end
 
     def note_return(step, trace)

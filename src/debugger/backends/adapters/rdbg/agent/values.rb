@@ -78,6 +78,7 @@ module DebuggerAgent
 
     def basic_class(object)
       case object
+      when Integer, Float, Symbol, nil, true, false then :own
       when String then :string
       when Array then :array
       when Hash then :hash
