@@ -23,7 +23,8 @@ from debugger.model.text_filters import without_traces
 from debugger.model.typescript_refusal import typescript_notes
 from debugger.questions.crash import exit_calls
 from debugger.questions.crash.closed_channel import describe_closing
-from debugger.questions.crash.crash_cause import CrashFacts, parse_assertion
+from debugger.questions.crash.crash_cause import parse_assertion
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.crash_stops import (
     CRASHES,
     RAISED,
