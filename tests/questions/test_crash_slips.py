@@ -108,3 +108,17 @@ def test_the_part_of_a_statement_that_failed_is_named(
     shared_cli: Callable[..., Any], program: str, bug: str, cause: str
 ) -> None:
     assert _ask(shared_cli, program, bug)["cause"].startswith(cause)
+
+
+@_C
+@pytest.mark.parametrize(
+    ("bug", "name"), [("view", "shown"), ("reference", "first"), ("iterator", "it")]
+)
+def test_what_a_view_a_reference_or_an_iterator_leads_to_was_freed(
+    shared_cli: Callable[..., Any], bug: str, name: str
+) -> None:
+    freed = _ask(shared_cli, "slips.cpp", bug)["freed_block"]
+    assert freed["expression"] == name
+    # A destructor that the compiler wrote has the line of its class.
+    lines = [one["line"] for one in freed["freed"][:2]]
+    assert find_marker("slips/slips.cpp", bug) in lines

@@ -34,6 +34,7 @@ _NULL = re.compile(
 )
 _ZERO = re.compile(r"-?0(?:\.0*)?(?:u|l|ul|n)?$", re.IGNORECASE)
 _NUMBER = re.compile(r"0x([0-9a-fA-F]+)")
+_ARRAY = re.compile(r"\{(?!\w+:)")  # a struct's fields, and an iterator's element, have names
 _ASSERTION = re.compile(
     r"Assertion [`'](?P<what>.*?)'? failed\.?\s*$|assertion failed: (?P<other>.*)"
 )
@@ -436,7 +437,7 @@ def _wrong_part(access: MemoryAccess, facts: CrashFacts) -> str:
         return access.base
     value = facts.values.get(access.base, "")
     # An array's value begins with no address, though its elements may be some.
-    is_plain = value.startswith("{") or _NUMBER.search(value) is None
+    is_plain = _ARRAY.match(value) is not None or _NUMBER.search(value) is None
     is_array = is_plain or _is_readable(value)
     return (
         access.inner
@@ -480,7 +481,7 @@ def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> Memory
     best, least = None, 1 << 32
     for one in through:
         value = facts.values.get(one.base, "")
-        match = None if value.startswith("{") else _NUMBER.search(value)
+        match = None if _ARRAY.match(value) else _NUMBER.search(value)
         if match and abs(int(match[1], 16) - facts.address) < least:
             best, least = one, abs(int(match[1], 16) - facts.address)
     if best is not None:

@@ -185,7 +185,39 @@ def find_used_block(survey: TraceResult, culprit: str) -> UsedBlock | None:
             lasting = [one.address for one in slots if _is_lasting(one, block, survey.frames)]
             chosen = tuple(dict.fromkeys((*lasting[:1], *lasting[-1:])))
             return UsedBlock(name, frame, index, value.number, block, chosen)
+    return _find_indirect_block(heap, survey.frames)
+
+
+def _find_indirect_block(heap: HeapContent, frames: Sequence[TraceFrame]) -> UsedBlock | None:
+    """Return the freed block to which a reference, an iterator or a view of the statement leads."""
+    for at, frame in enumerate(frames):
+        if frame.library or not frame.file:
+            continue
+        # `view` says more than `view[8]`.
+        for name, value in sorted(frame.vars.items(), key=lambda one: len(one[0])):
+            if value.kind == "pointer" or not _is_named(name, frame.statement):
+                continue
+            for pointer in _pointers_within(value):
+                block = heap.find_block(pointer)
+                if block is not None and block.freed_in:
+                    return UsedBlock(name, frame, at, pointer, block)
+        break  # of a caller's statement it would be what another call uses
     return None
+
+
+def _pointers_within(value: TraceValue) -> list[int]:
+    """Return where a value lies, which is what a reference refers to, and the words of a small one.
+
+    An iterator is one pointer, and a view of a text or an array a pointer and a length.
+    """
+    words = []
+    if value.kind == "struct" and value.size in {_WORD, 2 * _WORD}:
+        content = bytes.fromhex(value.bytes)
+        words = [
+            int.from_bytes(content[at : at + _WORD], "little")
+            for at in range(0, len(content), _WORD)
+        ]
+    return [one for one in (value.address, *words) if one]
 
 
 def _is_lasting(value: TraceValue, block: HeapBlock, frames: Sequence[TraceFrame]) -> bool:
