@@ -122,3 +122,27 @@ def test_what_a_view_a_reference_or_an_iterator_leads_to_was_freed(
     # A destructor that the compiler wrote has the line of its class.
     lines = [one["line"] for one in freed["freed"][:2]]
     assert find_marker("slips/slips.cpp", bug) in lines
+
+
+@_GO
+def test_goroutines_that_wait_for_each_others_locks_are_named(
+    shared_cli: Callable[..., Any],
+) -> None:
+    line, locked = (find_marker("slips/slips.go", one) for one in ("crossed", "locked"))
+    has = f"and has locked from.mu since line {locked}"
+    wait = f"waits for to.mu in main.transfer slips.go:{line}, {has}"
+    assert sum(wait in one for one in _ask(shared_cli, "slips.go", "crossed")["notes"]) == 2
+    command = ("hang", "--json", "--", build_debuggee("slips/slips.go"), "crossed")
+    cause = shared_cli(*command, timeout=60).data["data"]["cause"]
+    assert cause.startswith("deadlock: ")
+    assert cause.count(wait) == 2
+
+
+@_GO
+def test_goroutines_that_write_one_map_are_both_named(shared_cli: Callable[..., Any]) -> None:
+    answer = _ask(shared_cli, "slips.go", "maps")
+    lines = [find_marker("slips/slips.go", one) for one in ("first", "second")]
+    assert answer["frame"]["line"] in lines
+    (other,) = {*lines} - {answer["frame"]["line"]}
+    noted = [one for one in answer["notes"] if one.startswith("another goroutine is in ")]
+    assert any(f"slips.go:{other}: counts[" in one for one in noted)

@@ -512,7 +512,11 @@ async def _read_threads(session: Session, crashed: int) -> _ProgramThreads:
             break
         with suppress(DebuggerError):
             frames = (await session.backend.read_stack(one.id, levels=12)).frames
-            own = next((each for each in frames if source_files.is_readable(each.file)), None)
+            readable = [each for each in frames if source_files.is_readable(each.file)]
+            cwd = session.target.cwd
+            # The sources of Go's runtime can be read, too.
+            written = (each for each in readable if not is_library(each.file, cwd))
+            own = next(written, next(iter(readable), None))
             if own is None and any(each.function.startswith(_SANITIZERS) for each in frames):
                 total -= 1  # it has a thread of its own, and may stop others
                 continue
