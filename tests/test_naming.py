@@ -270,7 +270,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/crash": 3570,
     "questions/diff": 1010,
     "questions/group": 4801,
-    "questions/hang": 4059,
+    "questions/hang": 4095,
     "questions/holds": 3030,
     "questions/locations": 873,
     "questions/path": 2053,
