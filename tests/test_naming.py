@@ -243,7 +243,7 @@ def code_lines(name: str) -> int:
 BUDGETS: Mapping[str, int] = {
     ".": 343,
     "backends": 1205,
-    "backends/adapters": 12818,
+    "backends/adapters": 12825,
     "backends/dap": 4623,
     "backends/expressions": 1161,
     "backends/inprocess": 11272,
@@ -280,7 +280,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/test": 3564,
     "questions/try_change": 693,
     "questions/who_wrote": 2236,
-    "questions/why": 13904,
+    "questions/why": 13945,
     "recorders": 2881,
     "recorders/go": 559,
     "recorders/java": 271,
