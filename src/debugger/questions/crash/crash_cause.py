@@ -34,6 +34,7 @@ _NULL = re.compile(
 )
 _ZERO = re.compile(r"-?0(?:\.0*)?(?:u|l|ul|n)?$", re.IGNORECASE)
 _NUMBER = re.compile(r"0x([0-9a-fA-F]+)")
+_PLAIN = re.compile(r"\"|-?\d+\Z")  # a text or a number
 _ARRAY = re.compile(r"\{(?!\w+:)")  # a struct's fields, and an iterator's element, have names
 _ASSERTION = re.compile(
     r"Assertion [`'](?P<what>.*?)'? failed\.?\s*$|assertion failed: (?P<other>.*)"
@@ -244,6 +245,9 @@ def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
         inner = " ".join((given["value"] or "").split())
         value = f"{given['on']}({inner})" if inner else given["on"]
     names = [one for one in facts.operands if one not in {"self", *facts.called}]
+    # What a text or a number was asked for: `value` of `value.parse::<i32>()`.
+    bases = dict.fromkeys(one.base for one in facts.accesses if one.base not in names)
+    names += [one for one in bases if _PLAIN.match(facts.values.get(one, ""))]
     return Cause(
         found.kind,
         with_values(text, facts, names[:_UNWRAPPED_MAX]),

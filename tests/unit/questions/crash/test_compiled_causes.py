@@ -235,3 +235,14 @@ def test_types_and_members_of_a_closures_parameters_are_no_values() -> None:
     read = parse_reads("items.iter().filter(|i| i.name == key).map(|i| i.qty).min()")
     assert read.operands == ("key",)
     assert parse_reads("std::string value = line.substr(at + 5);").operands == ("at",)
+
+
+def test_a_failed_conversion_of_rust_shows_the_text() -> None:
+    facts = {
+        "exception": "panic",
+        "is_panic": True,
+        "message": "port: ParseIntError { kind: InvalidDigit }",
+        "nothing_call": "value.parse::<i32>()",
+    }
+    text, _ = _explain('value.parse::<i32>().expect("port")', {"value": '"80x"'}, **facts)
+    assert text.endswith('returned by value.parse::<i32>() with value="80x"')
