@@ -381,6 +381,20 @@ def test_a_loop_round_the_same_objects_is_told_with_the_line_that_linked_them(
     assert writers[0]["is_seen"] is True
 
 
+@pytest.mark.adapter("lldb-dap")
+def test_a_ring_whose_nodes_are_counted_is_no_progress(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    text = (RING / "counted_ring.c").read_text(encoding="utf-8")
+    program = compile_program(text)
+    answer = _hang(cli, program, cwd=program.parent)
+    assert answer["kind"] == "busy", answer
+    assert "never ends: node goes round 3 objects by node = node->next" in answer["cause"]
+    lines = text.splitlines()
+    written = [lines[one["line"] - 1].strip() for one in answer["loop"]["writers"]]
+    assert written == ["c->next = a;", "b->next = c;", "a->next = b;"]
+
+
 @pytest.mark.adapter("debugpy")
 def test_the_conditions_that_would_end_a_loop_are_told_with_their_operands(
     cli: Callable[..., Any], tmp_path: Path

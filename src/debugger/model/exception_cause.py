@@ -27,7 +27,8 @@ _RANGES = (
     re.compile(r"index out of range \[(?P<index>-?\d+)\](?: with length (?P<length>\d+))?"),
     re.compile(r"index (?P<index>-?\d+) outside of array bounds: -?\d+\.\.\.(?P<length>\d+)"),
     re.compile(r"the len is (?P<length>\d+) but the index is (?P<index>\d+)"),
-    re.compile(r"__n \(which is (?P<index>\d+)\) >= .*?\(which is (?P<length>\d+)\)"),
+    re.compile(r"__(?:n|pos) \(which is (?P<index>\d+)\) >=? .*?\(which is (?P<length>\d+)\)"),
+    re.compile(r"index \(is (?P<index>\d+)\) should be <=? len \(is (?P<length>\d+)\)"),
     re.compile(r"range end index (?P<index>\d+) out of range for slice of length (?P<length>\d+)"),
     re.compile(r"slice bounds out of range \[:?(?P<index>-?\d+):?\](?: with \w+ (?P<length>\d+))?"),
 )
@@ -47,7 +48,10 @@ UNWRAPPED = re.compile(
 )
 _TAKING = frozenset(
     {"at", "get", "charAt", "substr", "erase", "insert", "nth", "elementAt", "fetch"}
+    | {"remove", "swap_remove", "split_off", "split_at", "replace", "compare"}
 )
+_WHOLE_NUMBER = re.compile(r"-?\d+")
+_CAST = re.compile(r"(?P<name>[\w.]+)\s+as\s+[iu](?:8|16|32|64|128|size)")  # of Rust
 # A class in a module of Ruby, whose own name may be `Error`: `JSON::ParserError`, `Date::Error`.
 _SCOPED = re.compile(r"[A-Z]\w*(?:::[A-Z]\w*)+")
 _CONSTANT = re.compile(r'Undefined constant "(?P<name>\w+)"')  # of PHP
@@ -171,7 +175,9 @@ def _explain_range(
                 f"index {index} out of range{has}{named}",
                 by,
                 # A constant index is right, and the list is not.
-                next(iter(by), what if what in values else ""),
+                _uncast(next(iter(by), ""))
+                or _part_of_index(what, accesses, operands, values)
+                or (what if what in values else ""),
             )
     if short == "IndexError":
         for one in accesses:
@@ -199,6 +205,26 @@ def _index_access(
     called = next((one for one in accesses if one.inner in _TAKING), None)
     name = next((one for one in operands if values.get(one) == index), None)
     return (called.base if called is not None else "it"), ((name,) if name is not None else ())
+
+
+def _uncast(index: str) -> str:
+    """Return the variable that a conversion of Rust makes an index of: its origin is known."""
+    found = _CAST.fullmatch(index)
+    return found["name"] if found is not None else index
+
+
+def _part_of_index(
+    what: str, accesses: Sequence[MemoryAccess], operands: Sequence[str], values: Mapping[str, str]
+) -> str:
+    """Return the greatest number of which a method's index is computed, as of `v.at(page * 2)`."""
+    if not any(one.base == what and one.inner in _TAKING for one in accesses):
+        return ""
+    numbers = {
+        one: abs(int(values[one]))
+        for one in operands
+        if one != what and _WHOLE_NUMBER.fullmatch(values.get(one, ""))
+    }
+    return max(numbers, key=lambda one: numbers[one], default="")
 
 
 def _is_outside(index: str, length: str) -> bool:
@@ -276,7 +302,7 @@ def _explain_rust_key(
     accesses: Sequence[MemoryAccess], values: Mapping[str, str]
 ) -> ExceptionCause | None:
     """Name the key of the statement's only lookup in a map of Rust, as in `rates[&key]`."""
-    found = [one for one in accesses if one.how == "[]" and one.inner.startswith("&")]
+    found = [one for one in accesses if one.how == "[]" and one.inner[:1] in {"&", '"'}]
     if len(found) != 1:
         return None
     key, base = found[0].inner.lstrip("&* "), found[0].base

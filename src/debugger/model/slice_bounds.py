@@ -18,7 +18,13 @@ _PATTERNS = (
     re.compile(r"range end index (?P<high>\d+) out of range for slice of length (?P<limit>\d+)"),
     re.compile(r"range start index (?P<low>\d+) out of range for slice of length (?P<limit>\d+)"),
     re.compile(r"slice index starts at (?P<low>\d+) but ends at (?P<end>\d+)"),
+    # Rust's core::str: the side is named since 1.94.
+    re.compile(r"start byte index (?P<low>\d+) is (?P<text>not a char boundary|out of bounds).*"),
+    re.compile(
+        r"(?:end )?byte index (?P<high>\d+) is (?P<text>not a char boundary|out of bounds).*"
+    ),
 )
+_INSIDE = re.compile(r"it is inside (?P<character>'.*' \(bytes [\d.]+\))")
 _RANGE = re.compile(r"(?P<low>[^:.]*(?:\.[^:.]+)*)(?::|\.\.=?)(?P<high>[^:]*)")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
 _SUM = re.compile(r"[\w.+ ]+")
@@ -54,7 +60,9 @@ def explain_bounds(
     index = given.get("high") or given.get("low") or ""
     bound = (bounds["high"] if given.get("high") else bounds["low"]).strip()
     shown = f"{bound}={index}" if bound and bound != index else index
-    if given.get("end"):
+    if given.get("text"):
+        text, bound = _describe_bytes(found[0], base, bounds, values, given)
+    elif given.get("end"):
         text = f"slice of {base} begins at {shown}, after its end {given['end']}"
     else:
         kind = "capacity " if given.get("kind") == "capacity" else ""
@@ -64,6 +72,28 @@ def explain_bounds(
         return SliceBounds(text, (), bound)
     names = parts_of(bound, operands)
     return SliceBounds(text, names, _greatest_term(bound, names, values))
+
+
+def _describe_bytes(
+    message: str,
+    base: str,
+    bounds: re.Match[str],
+    values: Mapping[str, str],
+    given: Mapping[str, str | None],
+) -> tuple[str, str]:
+    """Describe the bound of a string's slice that is no boundary of a character, and return it."""
+    index = given.get("high") or given.get("low") or ""
+    sides = {name: bounds[name].lstrip("=").strip() for name in ("low", "high")}
+    side = "low" if given.get("low") or not sides["high"] else "high"
+    if not message.startswith("end "):  # before 1.94 the message does not name the side
+        fitting = [one for one, text in sides.items() if index in {text, values.get(text)}]
+        side = fitting[0] if len(fitting) == 1 else side
+    bound = sides[side]
+    shown = f"{bound}={index}" if bound and bound != index else index
+    verb = "begins" if side == "low" else "ends"
+    inside = _INSIDE.search(message)
+    where = f"inside the character {inside['character']}" if inside is not None else "out of bounds"
+    return f"slice of {base} {verb} at byte {shown}, {where}", bound
 
 
 def _greatest_term(bound: str, names: Sequence[str], values: Mapping[str, str]) -> str:

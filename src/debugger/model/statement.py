@@ -102,7 +102,7 @@ class StatementReads(Struct, frozen=True):
 
 # What a plain assignment writes, and does not read.
 _TARGET = re.compile(
-    r"\s*(?:let\s+(?:mut\s+)?|(?:const\s+)?[A-Za-z_][\w:<>, ]*(?:\s*[&*]+\s*|\s+))?"
+    r"\s*(?:let\s+(?:mut\s+)?|(?:const\s+)?(?P<type>[A-Za-z_][\w:]*(?:<[\w:,<>*&\s]*>)?)[\s*&]+)?"
     r"(?P<name>[A-Za-z_]\w*)(?:\s*:\s*[\w:<>]+)?\s*=(?![=>~])"
 )
 
@@ -112,19 +112,21 @@ def parse_reads(text: str, *, hash_comments: bool = False) -> StatementReads:
 
     `hash_comments`: a comment begins with `#`, and `//` divides, as in Python.
     """
-    words = _WORDS[hash_comments]
+    words, parameters = _WORDS[hash_comments], frozenset[str]()
     if hash_comments:
         text = text.replace(".(", ".call(")  # as Ruby reads it
     else:
         text = _TYPE_ARGUMENTS.sub("", text)
         # A debugger that knows no such variable may find another of that name in a library.
-        words = words.union(*(re.findall(r"\w+", one) for one in _PARAMETERS.findall(text)))
-    reader = _ReadScanner(_split_tokens(text, hash_comments=hash_comments), words)
+        given = (re.findall(r"\w+", one) for one in _PARAMETERS.findall(text))
+        parameters = frozenset(one for each in given for one in each)
+        words |= parameters
+    reader = _ReadScanner(_split_tokens(text, hash_comments=hash_comments), words, parameters)
     reader.scan_tokens(0, len(reader.tokens))
     accesses = tuple(dict.fromkeys(one for one in reader.found if len(one.whole) <= _LONGEST))
-    unread = _written_name(text)
+    unread = _written_names(text)
     operands = tuple(
-        one for one in dict.fromkeys(reader.operands) if len(one) <= _LONGEST and one != unread
+        one for one in dict.fromkeys(reader.operands) if len(one) <= _LONGEST and one not in unread
     )
     called = tuple(dict.fromkeys(one for one in reader.called if len(one) <= _LONGEST))
     return StatementReads(accesses[:_MOST], operands[:_MOST], called[:_MOST])
@@ -140,12 +142,15 @@ def parts_of(expression: str, operands: Sequence[str]) -> tuple[str, ...]:
     )
 
 
-def _written_name(text: str) -> str | None:
-    """Return the name that a plain assignment writes, and that its value does not name."""
+def _written_names(text: str) -> tuple[str, ...]:
+    """Return the name that a plain assignment writes, and that its value does not name.
+
+    The type of a declaration of C++ is no value either.
+    """
     found = _TARGET.match(text)
     if found is None or re.search(rf"\b{found['name']}\b", text[found.end() :]):
-        return None
-    return found["name"]
+        return ()
+    return tuple(one for one in (found["name"], found["type"]) if one)
 
 
 def join_statement(lines: Sequence[str], *, hash_comments: bool = False, most: int = 5) -> str:
@@ -198,9 +203,15 @@ def _filled_in(text: str, *, is_hash: bool) -> list[str]:
 class _ReadScanner:
     """Scans the tokens once, and collects accesses (`found`), `operands` and what is `called`."""
 
-    def __init__(self, tokens: list[tuple[str, str]], words: frozenset[str]) -> None:
+    def __init__(
+        self,
+        tokens: list[tuple[str, str]],
+        words: frozenset[str],
+        parameters: frozenset[str] = frozenset(),
+    ) -> None:
         self.tokens = tokens
         self.words = words
+        self.parameters = parameters  # of closures: they have no value here
         self.found: list[MemoryAccess] = []
         self.operands: list[str] = []
         self.called: list[str] = []
@@ -208,8 +219,11 @@ class _ReadScanner:
     def scan_tokens(self, at: int, end: int) -> None:
         while at < end:
             kind, part = self.tokens[at]
+            is_member = at > 0 and self.tokens[at - 1] == ("mark", ".")
             if kind == "name" and self._is_value(part):
-                at = self._scan_access_chain(at, end)
+                # What follows a parameter of a closure is a member of it, and no variable.
+                is_unknown = is_member and at > 1 and self.tokens[at - 2][1] in self.parameters
+                at = at + 1 if is_unknown else self._scan_access_chain(at, end)
             elif part in {"/", "%", "//"} and kind == "mark":
                 at = self._scan_divisor(at + 1, end)
             else:

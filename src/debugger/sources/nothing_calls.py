@@ -30,6 +30,9 @@ _MEMBER = re.compile(rf"\s*{_MARK}\s*(?P<name>{_NAME})")
 _KEY = re.compile(r"\s*\[\s*[\"'`]?(?P<key>[^\]\"'`]*)[\"'`]?\s*\]")
 _PART = re.compile(rf"{_MARK}{_NAME}(?![\w$(])|\[[^\[\]()]*\]")
 _POINTED = re.compile(r"\s*->\s*[A-Za-z_]")
+# A call that is a whole argument, and one that has another in its arguments.
+_PASSES, _PASSED = re.compile(r"[\w)](?:\(|,)\s*\Z|\w\([^()]*,\s*\Z"), re.compile(r"\s*[,)]")
+_INNER_CALL = re.compile(rf"\(.*{_NAME}\(", re.DOTALL)
 # CPython's and V8's words where the result is gone through, unpacked, or entered.
 _TAKEN = re.compile(
     r"'NoneType' object is not iterable|non-iterable NoneType object|'NoneType' has no len\(\)"
@@ -50,12 +53,23 @@ _DEREFERENCED = "nil pointer dereference"
 _UNWRAPS = re.compile(
     r"\s*\.\s*(?:unwrap|unwrap_err|expect|expect_err)\(\s*(?:\"(?P<words>[^\"]*)\")?"
 )
+# A chain of names and calls at a text's end, with brackets in brackets.
+_BRACKETS = r"(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|\[[^\[\]]*\])"
+_RECEIVER = re.compile(
+    rf"(?<![\w.])[A-Za-z_]\w*(?:(?:\.|::)(?:[A-Za-z_]\w*|<[\w:<>, ]*>)|{_BRACKETS})*\Z"
+)
 _UNWRAPPED = re.compile(r"called `\w+::unwrap(?:_err)?\(\)` on an? ")
 _PATH = re.compile(
     r"(?<![\w.\])?:])(?P<path>[A-Za-z_]\w*(?:\.\w+)*?)(?=\s*\.\s*(?:unwrap|expect)(?:_err)?\()"
 )
 _LOOKUP = re.compile(
     r"\.(?:get|get_mut|remove|nth|get_key_value)\(\s*[&*]*(?P<key>[A-Za-z_][\w.]*)\s*\)\Z"
+)
+# Go: an element of a call's result is set, or called.
+_NIL_MAP = "assignment to entry in nil map"
+_SET = re.compile(r"\[[^\[\]]*\]\s*(?:[-+*/|&^%]?=(?!=)|\+\+|--)")
+_ELEMENT_CALLED = re.compile(
+    r"(?<![\w.\])])(?P<callee>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\[[^\[\]()]*\])+)\("
 )
 _SUBSCRIPTED = "'NoneType' object is not subscriptable"
 _CALLED = "'NoneType' object is not callable"
@@ -76,7 +90,8 @@ _TAKES = re.compile(
 def is_about_nothing(message: str) -> bool:
     """Return whether a message may be about the result of a call, so that the source matters."""
     ways = (_RETURNED, _TAKEN, _OPERATED, _GIVEN)
-    return any(one.search(message) for one in ways) or parse_null_message(message) is not None
+    is_it = any(one.search(message) for one in ways) or parse_null_message(message) is not None
+    return is_it or _NIL_MAP in message
 
 
 def find_nothing_call(statement: str, message: str) -> str:
@@ -100,16 +115,24 @@ def find_nothing_call(statement: str, message: str) -> str:
     given = _GIVEN.search(message)
     if given is not None:
         return _only(one for one, before, rest in _calls(text) if _is_given(before, rest, given))
+    every = list(_calls(text))
     null = parse_null_message(message)
     if null is None:
-        return ""
-    every = list(_calls(text))
+        return _only(_set_elements(every)) if _NIL_MAP in message else ""
     return _only(one for one, _, rest in every if _is_read(rest, null, message)) or _only(
         f"{one}{part}"
         for one, _, rest in every
         for part, behind in _parts(rest)
         if _is_read(behind, null, message)
     )
+
+
+def _set_elements(calls: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """Yield the results of calls, and their elements, of which an element is set."""
+    for one, _, rest in calls:
+        for part, behind in (("", rest), *_parts(rest)):
+            if _SET.match(behind):
+                yield f"{one}{part}"
 
 
 def _parts(rest: str) -> Iterator[tuple[str, str]]:
@@ -148,15 +171,27 @@ def python_statement(source: str, line: int) -> str:
     return "".join(one if one.startswith(".") else f" {one}" for one in lines).strip()
 
 
-def find_unwrapped_call(statement: str, message: str) -> str:
+def find_called_element(statement: str) -> str:
+    """Return the only element of a statement of Go that it calls, as `handlers[name]`."""
+    text = statement[:_STATEMENT_MAX]
+    return _only(one["callee"] for one in _ELEMENT_CALLED.finditer(text))
+
+
+def find_unwrapped_call(statement: str, message: str, begin: str = "") -> str:
     """Return the only call or variable of a statement of Rust of whose value a panic complains.
 
     Args:
         statement: The source of the statement that failed.
         message: The panic's message: that of `unwrap`, or the one that was given to `expect`.
+        begin: Of the source, what is before the column of the panic; empty where it is not known.
     """
     text = statement[:_STATEMENT_MAX]
     is_plain = _UNWRAPPED.search(message) is not None
+    if is_plain and begin.rstrip().endswith("."):
+        # The column is that of the method: what is before it is unwrapped.
+        receiver = _RECEIVER.search(begin.rstrip()[:-1])
+        if receiver is not None:
+            return receiver[0].strip()
     found = [(one, _UNWRAPS.match(rest)) for one, _, rest in _calls(text)]
     found += [(one["path"], _UNWRAPS.match(text, one.end())) for one in _PATH.finditer(text)]
     return _only(
@@ -191,14 +226,29 @@ def rust_statement(lines: Sequence[str], line: int) -> str:
     return text.strip()
 
 
-def find_null_call(statement: str) -> str:
-    """Return the only call of a statement of C or C++ through whose result it reads memory."""
-    return _only(one for one, _, rest in _calls(statement[:_STATEMENT_MAX]) if _POINTED.match(rest))
+def find_null_call(statement: str, *, is_inside: bool = False) -> str:
+    """Return the only call of a statement of C or C++ through whose result it reads memory.
+
+    `is_inside`: a library's function failed, to which the result may have been passed.
+    """
+    every = list(_calls(statement[:_STATEMENT_MAX]))
+    found = _only(one for one, _, rest in every if _POINTED.match(rest))
+    if found or not is_inside:
+        return found
+    return _only(
+        one
+        for one, before, rest in every
+        if _PASSES.search(before) and _PASSED.match(rest) and not _INNER_CALL.search(one)
+    )
 
 
 def describe_nothing_call(call: str, message: str, exception: str) -> str:
     """Say that a call returned nothing, and what was done to that; of other words the message."""
     null = parse_null_message(message)
+    if _NIL_MAP in message:
+        return f"write to a nil map: {call} is nil"
+    if _DEREFERENCED in message and call.endswith("]") and not call.partition("(")[1]:
+        return f"nil pointer, perhaps {call}, a function that is nil or has no entry"
     if _DEREFERENCED in message:
         return f"nil pointer, perhaps what {call} returned"
     if null is None or not null.name:

@@ -47,7 +47,9 @@ _OF_NOTHING = re.compile(
 )
 _TYPES = {"null": "NoneType", "string": "str", "array": "list"}  # of PHP, by Python's names
 # Of Rust: checked arithmetic.
-_OVERFLOWED = re.compile(r"attempt to (?:add|subtract|multiply) with overflow")
+_OVERFLOWED = re.compile(
+    r"attempt to (?:(?:add|subtract|multiply|negate)|shift (?:left|right)) with overflow"
+)
 _WHOLE_NUMBER = re.compile(r"-?\d+")
 # The words of CPython, V8 and PHP, and exceptions of the JVM, which have no message.
 _OF_EMPTY = re.compile(

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 import msgspec
-from msgspec import Struct
 
 from debugger.model.exception_cause import (
     UNWRAPPED,
@@ -18,12 +17,14 @@ from debugger.model.exception_cause import (
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text, without_colour
 from debugger.questions.crash.closed_channel import find_channel
+from debugger.questions.crash.compiled_causes import explain_compiled
 from debugger.questions.crash.complained_operand import (
     find_complained_operand,
     find_emptied,
     find_holder,
     find_overflowed,
 )
+from debugger.questions.crash.crash_facts import Cause, CrashFacts
 from debugger.questions.crash.sanitizer_report import parse_sanitizer_report
 from debugger.sources.nothing_calls import describe_nothing_call, find_lookup_key
 
@@ -33,6 +34,8 @@ _NULL = re.compile(
 )
 _ZERO = re.compile(r"-?0(?:\.0*)?(?:u|l|ul|n)?$", re.IGNORECASE)
 _NUMBER = re.compile(r"0x([0-9a-fA-F]+)")
+_PLAIN = re.compile(r"\"|-?\d+\Z")  # a text or a number
+_ARRAY = re.compile(r"\{(?!\w+:)")  # a struct's fields, and an iterator's element, have names
 _ASSERTION = re.compile(
     r"Assertion [`'](?P<what>.*?)'? failed\.?\s*$|assertion failed: (?P<other>.*)"
 )
@@ -41,6 +44,8 @@ _ABORTS = re.compile(
     r"\*\*\* |terminate called|pure virtual method|fatal error|malloc: |corrupted size|"
     r"munmap_chunk|stack smashing)"
 )
+# What is no report of the heap.
+_ENDED = re.compile(r"(?:.*: )?(?:terminate called|pure virtual method|fatal error)")
 # What libstdc++ and libc++ say of a key that `at` does not find.
 _MAP_AT = re.compile(r"(?:\w*map|_Map_base)::at\b")
 _ADDRESS = re.compile(r"^0x[0-9a-f]+ (?=\")")
@@ -63,72 +68,8 @@ _WORDS = {
     "SIGSYS": "forbidden system call",
     "SIGFPE": "arithmetic fault",
 }
-
-
 # Kinds of exceptions of whose culprit the syntax of what failed tells more than the message.
 _BY_SYNTAX = frozenset({"exception", "nothing", "division_by_zero"})
-
-
-class Cause(Struct, frozen=True):
-    """The cause of a crash: a kind, and one line of text."""
-
-    kind: str
-    text: str
-    notes: tuple[str, ...] = ()
-    # The expression whose value is wrong, if the cause names one.
-    culprit: str = ""
-    # What a failed check compared it with, if that is no constant.
-    compared_with: str = ""
-    # Its value where the message alone tells it, as of a call's result.
-    culprit_value: str = ""
-
-
-class CrashFacts(Struct, frozen=True):
-    """The observations from which a crash's cause is derived."""
-
-    function: str
-    place: str = ""
-    signal: str | None = None
-    exception: str | None = None
-    message: str = ""
-    fields: str = ""  # what the exception holds besides, as `{code: 4}`
-    address: int | None = None
-    # As `signals.classify_address` reports it, with `address_words`.
-    address_kind: str = ""
-    address_words: str = ""
-    accesses: tuple[MemoryAccess, ...] = ()
-    operands: tuple[str, ...] = ()
-    # What its statement calls.
-    called: tuple[str, ...] = ()
-    # Of a failed check in several parts, the operands of the parts that decided.
-    guilty: tuple[str, ...] = ()
-    # Those of the assertion's whole condition.
-    asserted: tuple[str, ...] = ()
-    # Where the program itself raised the exception: the operands of the condition under which it
-    # did, or else of the statement.
-    reported: tuple[str, ...] = ()
-    # What the exception complains about that this one replaced.
-    replaced: str = ""
-    # What an exception of Python is about, by the syntax of what failed.
-    suspect: str = ""
-    # Of a compiled language, the values that a failed check compared: the suspect one first.
-    compared: tuple[str, ...] = ()
-    # The calls whose results a failed check compared.
-    compared_calls: tuple[str, ...] = ()
-    # The call of the statement whose result was nothing, and whether its result can be followed.
-    nothing_call: str = ""
-    is_nothing_followed: bool = False
-    # The values of expressions.
-    values: Mapping[str, str] = {}
-    # The end of the output.
-    said: tuple[str, ...] = ()
-    # The functions between the user's frame and the stop, innermost first.
-    runtime: tuple[str, ...] = ()
-    # A function that calls itself, and its depth.
-    recursion: tuple[str, int] | None = None
-    is_panic: bool = False
-    # The outermost frame that the debugger gives is one of the recursion: there are more.
-    is_recursion_cut: bool = False
 
 
 def explain_crash(facts: CrashFacts) -> Cause:
@@ -141,6 +82,7 @@ def explain_crash(facts: CrashFacts) -> Cause:
         or _nothing_call_cause(facts)
         or _empty_object_cause(facts)
         or _missing_key_cause(facts)
+        or explain_compiled(facts)
         or _channel_cause(facts)
         or _exception_cause(facts)
         or _abort_cause(facts)
@@ -314,6 +256,9 @@ def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
         inner = " ".join((given["value"] or "").split())
         value = f"{given['on']}({inner})" if inner else given["on"]
     names = [one for one in facts.operands if one not in {"self", *facts.called}]
+    # What a text or a number was asked for: `value` of `value.parse::<i32>()`.
+    bases = dict.fromkeys(one.base for one in facts.accesses if one.base not in names)
+    names += [one for one in bases if _PLAIN.match(facts.values.get(one, ""))]
     return Cause(
         found.kind,
         with_values(text, facts, names[:_UNWRAPPED_MAX]),
@@ -382,6 +327,7 @@ def _abort_cause(facts: CrashFacts) -> Cause | None:
     if abort_text is not None:
         kind = "double_free" if "double free" in abort_text else "heap_corruption"
         kind = "stack_smashing" if "stack smashing" in abort_text else kind
+        kind = "abort" if _ENDED.match(abort_text) else kind
         return Cause(kind, with_values(f"abort: {abort_text.strip()}", facts, facts.operands))
     plain = (without_colour(one) for one in reversed(facts.said))
     panic = next((one for one in map(_PANIC.match, plain) if one is not None), None)
@@ -432,25 +378,7 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         )
         return Cause("null_pointer", text, culprit=null.base)
     if low and facts.address is not None:
-        through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
-        what = through[0].whole if len(through) == 1 else ""
-        # One whose value the debugger does not know is not proved to be the one.
-        name = _followed_part(through[0], facts) if what else ""
-        is_known = what and name in facts.values
-        message = (
-            f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
-        )
-        offset = f", at {facts.address:#x}" if facts.address else ""
-        text = with_values(message + offset, facts, [one.base for one in through])
-        # As in `strcmp(name, "a")`: the library followed it.
-        is_given = bool(facts.runtime) and not through
-        given = [one for one in facts.operands if is_given and is_null(facts.values.get(one, ""))]
-        if len(given) == 1:
-            text = f"null pointer: {format_values(facts, given)}"
-        name = given[0] if len(given) == 1 else name if is_known else ""
-        if facts.nothing_call and not name:
-            text, name = f"{text}, perhaps what {facts.nothing_call} returned", facts.nothing_call
-        return Cause("null_pointer", text, culprit=name)
+        return _near_null_cause(facts, through, facts.address)
     culprit = _choose_access(facts, through)
     kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(
         facts.address_kind, facts.address_kind or "bad_pointer"
@@ -465,6 +393,32 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         text = f"write to read-only memory: {culprit.whole}, {format_values(facts, names)}"
     text = f"{text}, {_location_text(facts)}"
     return Cause(kind, text, culprit=_wrong_part(culprit, facts))
+
+
+def _near_null_cause(facts: CrashFacts, through: Sequence[MemoryAccess], address: int) -> Cause:
+    """Explain a fault near null, where no pointer of the statement is known to be null."""
+    through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
+    what = through[0].whole if len(through) == 1 else ""
+    # One whose value the debugger does not know is not proved to be the one.
+    name = _followed_part(through[0], facts) if what else ""
+    is_known = what and name in facts.values
+    message = f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
+    offset = f", at {address:#x}" if address else ""
+    text = with_values(message + offset, facts, [one.base for one in through])
+    # As in `strcmp(name, "a")`: the library followed it.
+    is_given = bool(facts.runtime) and not through
+    given = [one for one in facts.operands if is_given and is_null(facts.values.get(one, ""))]
+    # As in `printf("%s", n)`: a number that the library took for an address.
+    numbers = [one for one in facts.operands if facts.values.get(one) == str(address)]
+    if is_given and address and len(numbers) == 1:
+        text = f"no pointer: {format_values(facts, numbers)} is used as an address"
+        return Cause("null_pointer", text, culprit=numbers[0])
+    if len(given) == 1:
+        text = f"null pointer: {format_values(facts, given)}"
+    name = given[0] if len(given) == 1 else name if is_known else ""
+    if facts.nothing_call and not name:
+        text, name = f"{text}, perhaps what {facts.nothing_call} returned", facts.nothing_call
+    return Cause("null_pointer", text, culprit=name)
 
 
 def _pointer_accesses(facts: CrashFacts) -> list[MemoryAccess]:
@@ -496,8 +450,10 @@ def _wrong_part(access: MemoryAccess, facts: CrashFacts) -> str:
     """Return the index of an element far from its array, and the pointer of any other access."""
     if access.how != "[]" or access.inner not in facts.values:
         return access.base
-    match = _NUMBER.search(facts.values.get(access.base, ""))
-    is_array = match is None or _is_readable(facts.values[access.base])
+    value = facts.values.get(access.base, "")
+    # An array's value begins with no address, though its elements may be some.
+    is_plain = _ARRAY.match(value) is not None or _NUMBER.search(value) is None
+    is_array = is_plain or _is_readable(value)
     return (
         access.inner
         if is_array and not _is_wild(facts.values.get(access.base, ""))
@@ -536,15 +492,20 @@ def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> Memory
     """Choose the access whose pointer is nearest to the faulting address."""
     if facts.address is None or facts.address_kind == "non_canonical":
         wild = [one for one in through if _is_wild(facts.values.get(one.base, ""))]
-        return wild[0] if wild else None
+        return wild[0] if wild else _indexed_array(facts, through)
     best, least = None, 1 << 32
     for one in through:
-        match = _NUMBER.search(facts.values.get(one.base, ""))
+        value = facts.values.get(one.base, "")
+        match = None if _ARRAY.match(value) else _NUMBER.search(value)
         if match and abs(int(match[1], 16) - facts.address) < least:
             best, least = one, abs(int(match[1], 16) - facts.address)
     if best is not None:
         return best
-    # An array's value is no address: of what is indexed it is the one with an index.
+    return _indexed_array(facts, through)
+
+
+def _indexed_array(facts: CrashFacts, through: Sequence[MemoryAccess]) -> MemoryAccess | None:
+    """Return the access with an index: an array's value is no address."""
     return next((one for one in through if one.how == "[]" and one.inner in facts.values), None)
 
 

@@ -14,13 +14,14 @@ import msgspec
 from msgspec import Struct
 
 from debugger.errors import DebuggerError
-from debugger.model import answers, signals
+from debugger.model import answers
 from debugger.model.exception_cause import ENVIRONMENTS
 from debugger.model.location import is_library
-from debugger.model.program import EvaluationPurpose, Frame, Stack, Variable
+from debugger.model.program import Frame, Stack, Variable
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.comprehension_element import name_element
-from debugger.questions.crash.crash_cause import THIS, CrashFacts, is_null
+from debugger.questions.crash.crash_cause import THIS, is_null
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.failed_condition import (
     compared_values,
     guilty_values,
@@ -32,93 +33,18 @@ from debugger.questions.crash.failed_statement import (
     parse_statement,
     read_statement,
 )
+from debugger.questions.crash.fault_address import address_of
 from debugger.questions.crash.replaced_exception import add_replaced
 from debugger.questions.crash.sanitizer_report import summed_up
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
 from debugger.session import source_files, stop_report, views
 from debugger.session.pointers import pointer_notes
-from debugger.session.pointers.memory_layout import read_knowledge
 from debugger.session.pointers.pointer_notes import PointerNotes
-from debugger.session.pointers.stack_position import read_stack_pointer
 from debugger.session.session import Session
-from debugger.session.session_state import is_running_program
 
-_FAULT = re.compile(r"(?:fault address(?:: |=)|\(address )(0x[0-9a-fA-F]+)")
-_NUMBER = re.compile(r"0x[0-9a-f]+|-?\d+\Z")
-_NOT_CANONICAL = ("invalid address", "not canonical")  # as LLDB and the Frida engine say
-_SENT = "sent by a process"  # as the Frida engine says
-_SENDERS = frozenset(
-    {"kill", "GI_kill", "raise", "GI_raise", "tgkill", "gsignal", "pthread_kill"}
-    | {"pthread_kill_implementation", "pthread_kill_internal"}
-)
 _FAULTING = "faulting address"  # no expression
 _PLAIN = frozenset({"number", "unmapped", "no_address"})  # kinds of pointers
-_FAULTS = frozenset({"SIGSEGV", "SIGBUS"})
-
-
-async def address_of(
-    session: Session, stop: answers.Stop, stack: Stack
-) -> tuple[int | None, str, str]:
-    """Return the faulting address, its kind, and an explanation."""
-    if stop.signal not in _FAULTS:
-        return None, "", ""
-    described = stop.description or ""
-    if await _is_sent(session, stop.signal, described, stack):
-        return None, "sent", "sent by a process, perhaps by the program itself"
-    match = _FAULT.search(described)
-    address = int(match[1], 16) if match else await _kernel_fault_address(session, stack)
-    if any(words in described for words in _NOT_CANONICAL) or (
-        address == 0 and await _is_general(session, stack)
-    ):
-        # The processor does not tell the kernel which address it was.
-        return None, "non_canonical", "not canonical, and not known"
-    if address is None:
-        return None, "", ""
-    frame = stack.frames[0] if stack.frames else None
-    is_code = frame is not None and frame.address is not None and int(frame.address, 16) == address
-    pointer = None if frame is None else await read_stack_pointer(session, frame)
-    regions = read_knowledge(session).regions if is_running_program(session.target) else ()
-    kind, words = signals.classify_address(address, regions, stack=pointer, is_code=is_code)
-    return address, "not_executable" if is_code else kind, words
-
-
-async def _is_sent(session: Session, signal: str, described: str, stack: Stack) -> bool:
-    """Return whether kill or raise sent a signal: it has a sender's pid then, and no address."""
-    if _SENT in described:
-        return True
-    code = await _evaluate_text(session, stack, "$_siginfo.si_code")
-    if code is not None and code.lstrip("-").isdigit():
-        return int(code) <= 0
-    innermost = stack.frames[0].function if stack.frames else ""
-    # LLDB says of a fault what kind it is and where; of a signal that was sent, its name alone.
-    is_plain = described == f"signal {signal}" and is_running_program(session.target)
-    return is_plain or (_FAULT.search(described) is None and innermost.strip("_") in _SENDERS)
-
-
-async def _kernel_fault_address(session: Session, stack: Stack) -> int | None:
-    """Read the address from gdb, which LLDB has in its description."""
-    # Without a cast: what is one differs in C and in Rust.
-    value = await _evaluate_text(session, stack, "$_siginfo._sifields._sigfault.si_addr")
-    match = _NUMBER.search(value or "")
-    return int(match[0], 0) & (1 << 64) - 1 if match else None
-
-
-async def _is_general(session: Session, stack: Stack) -> bool:
-    """Return whether a fault was a general protection fault: si_code is SI_KERNEL."""
-    return await _evaluate_text(session, stack, "$_siginfo.si_code") == "128"
-
-
-async def _evaluate_text(session: Session, stack: Stack, expression: str) -> str | None:
-    if not session.traits.has_siginfo or not stack.frames:
-        return None
-    try:
-        value = await session.backend.evaluate(expression, stack.frames[0], EvaluationPurpose.PRINT)
-    except DebuggerError:
-        return None
-    return value.value.strip()
-
-
 _LEVELS = 40  # frames to read
 _DEPTH_MAX = 100_000  # frames to count in a recursion
 _RECURSIVE = 8  # frames of one function among the innermost: it calls itself
@@ -233,7 +159,9 @@ def _add_failed_check(
     every = {one.name: one.value for one in own}
     every |= {name: one.value for name, one in statement.values.items()}
     compared = compared_values(shown, guilty, every)
-    call = statement.find_nothing_call(facts.message, is_fault=facts.signal is not None)
+    call = statement.find_nothing_call(
+        facts.message, is_fault=facts.signal is not None, is_inside=bool(facts.runtime)
+    )
     return msgspec.structs.replace(
         facts,
         called=statement.reads.called,
@@ -577,7 +505,11 @@ async def _read_threads(session: Session, crashed: int) -> _ProgramThreads:
             break
         with suppress(DebuggerError):
             frames = (await session.backend.read_stack(one.id, levels=12)).frames
-            own = next((each for each in frames if source_files.is_readable(each.file)), None)
+            readable = [each for each in frames if source_files.is_readable(each.file)]
+            cwd = session.target.cwd
+            # The sources of Go's runtime can be read, too.
+            written = (each for each in readable if not is_library(each.file, cwd))
+            own = next(written, next(iter(readable), None))
             if own is None and any(each.function.startswith(_SANITIZERS) for each in frames):
                 total -= 1  # it has a thread of its own, and may stop others
                 continue

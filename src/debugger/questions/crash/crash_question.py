@@ -23,7 +23,8 @@ from debugger.model.text_filters import without_traces
 from debugger.model.typescript_refusal import typescript_notes
 from debugger.questions.crash import exit_calls
 from debugger.questions.crash.closed_channel import describe_closing
-from debugger.questions.crash.crash_cause import CrashFacts, parse_assertion
+from debugger.questions.crash.crash_cause import parse_assertion
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.crash_stops import (
     CRASHES,
     RAISED,
@@ -44,6 +45,7 @@ from debugger.questions.crash.reported_crash import (
     python_stack,
     usual_exit,
 )
+from debugger.questions.hang.goroutine_report import describe_deadlock, describe_map_users
 from debugger.questions.runner import question_run
 from debugger.questions.runner.answer import CallerView, Crash, ValueOrigin
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
@@ -362,6 +364,10 @@ def _notes_of_output(run: RunningQuestion, crash: CrashStop, lines: Sequence[str
     called = (one for each in scene.callers for one in each.values)
     typed = explain_typed_nil([*scene.values, *scene.locals, *called])
     closing = closing_notes(frame, facts, crash.cause.culprit)
+    closing += describe_deadlock(facts.message, lines, run.session.target.cwd)
+    others = [one.frame for one in scene.threads if one.frame is not None]
+    places = [(one.function, one.file, one.line) for one in others if one.file and one.line]
+    closing += describe_map_users(facts.message, places)
     early = [*_early_read(frame, facts), *typed, *closing]
     return [*notes, *early, *empty, *tasks, *typescript_notes(lines), *unlined]
 

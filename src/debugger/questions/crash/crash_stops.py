@@ -25,8 +25,9 @@ from debugger.model.exception_cause import (
 from debugger.model.location import is_library
 from debugger.model.node_report import NodeReport, read_node_report
 from debugger.model.program import StopReason
-from debugger.questions.crash.crash_cause import Cause, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
 from debugger.questions.crash.crash_context import CrashContext, inspect_crash
+from debugger.questions.crash.crash_facts import Cause
 from debugger.questions.crash.failed_condition import asserted_values
 from debugger.questions.crash.failed_statement import unwrapped_call
 from debugger.questions.crash.runtime_errors import (
@@ -476,7 +477,7 @@ def _classify_stop(scene: CrashContext) -> CrashStop:
             exception="panic",
             message=message,
             is_panic=True,
-            nothing_call=unwrapped_call(scene.frame, message),
+            nothing_call=unwrapped_call(scene.frame, message, found[0] if found else ""),
             asserted=tuple(asserted),
             values=asserted | dict(facts.values),
         )

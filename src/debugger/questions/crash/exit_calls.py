@@ -17,7 +17,8 @@ from debugger.model import answers
 from debugger.model.events import EventKind
 from debugger.model.exception_cause import TracebackFrame
 from debugger.model.location import is_library
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.session import source_files
 from debugger.session.session import Session

@@ -27,6 +27,7 @@ from debugger.session.session import Session
 from debugger.sources.guilty_operand import FailedCondition
 from debugger.sources.javascript_statement import cut_statement, find_destructured, find_index
 from debugger.sources.nothing_calls import (
+    find_called_element,
     find_nothing_call,
     find_null_call,
     find_unwrapped_call,
@@ -70,11 +71,18 @@ class FailedStatement(msgspec.Struct, frozen=True):
         """Return what the statement complains about, if it raises an exception."""
         return reported_operands(self.frame, self.guard, self.own_reads.operands, values)
 
-    def find_nothing_call(self, message: str, *, is_fault: bool) -> str:
-        """Return the call whose result was nothing, by the exception's message or for a fault."""
+    def find_nothing_call(self, message: str, *, is_fault: bool, is_inside: bool) -> str:
+        """Return the call whose result was nothing, by the exception's message or for a fault.
+
+        `is_inside`: the fault is in a function of a library.
+        """
         if is_fault:
-            return find_null_call(read_statement(self.frame))
-        return find_nothing_call(self.text, message) if is_about_nothing(message) else ""
+            return find_null_call(read_statement(self.frame), is_inside=is_inside)
+        if not is_about_nothing(message):
+            return ""
+        found = find_nothing_call(self.text, message)
+        is_go = self.frame is not None and (self.frame.file or "").endswith(".go")
+        return found or (find_called_element(self.text) if is_go else "")
 
     def list_compared_calls(
         self, shown: answers.FrameView | None, values: Mapping[str, str]
@@ -166,13 +174,21 @@ def _python_statement(frame: Frame | None) -> str:
     return python_statement("\n".join(source_files.read_source(frame.file) or ()), frame.line)
 
 
-def unwrapped_call(frame: answers.FrameView | None, message: str) -> str:
-    """Return the call of a frame's statement of Rust whose result made it panic; "" for none."""
+def unwrapped_call(frame: answers.FrameView | None, message: str, place: str) -> str:
+    """Return the call of a frame's statement of Rust whose result made it panic; "" for none.
+
+    `place`: FILE:LINE:COLUMN of the panic.
+    """
     file, line = (frame.file, frame.line) if frame is not None else (None, None)
     if not file or not line or not file.endswith(".rs"):
         return ""
     lines = source_files.read_source(file) or ()
-    return find_unwrapped_call(rust_statement(lines, line), message) if line <= len(lines) else ""
+    if line > len(lines):
+        return ""
+    _, number, column = [*place.rsplit(":", 2), "", ""][:3]
+    text = lines[line - 1]
+    begin = text[: int(column) - 1] if number == str(line) and column.isdigit() else ""
+    return find_unwrapped_call(rust_statement(lines, line), message, begin)
 
 
 def read_statement(frame: Frame | None) -> str:

@@ -15,7 +15,8 @@ from msgspec import Struct, structs
 from debugger.model import answers
 from debugger.model.program import Frame
 from debugger.model.statement import StatementReads
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.failed_statement import inspect_statement
 from debugger.session.session import Session
 

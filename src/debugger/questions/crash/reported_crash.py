@@ -17,7 +17,8 @@ from debugger.model.node_report import NodeReport, read_node_report
 from debugger.model.text_filters import without_traces
 from debugger.model.typescript_refusal import typescript_notes
 from debugger.questions.crash import sanitizer_report
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.crash_stops import THROWN_VALUE
 from debugger.questions.runner.answer import CallerView, Crash
 from debugger.questions.runner.question_run import RunningQuestion

@@ -14,7 +14,8 @@ import msgspec
 from msgspec import Struct
 
 from debugger.model import answers
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.runner.answer import Crash
 
 _BY_REPORT = "the debugger did not see it: this is from the program's own report"

@@ -149,8 +149,11 @@ class Hang(Struct, frozen=True):
     picture: str | UnsetType = UNSET
 
 
-def describe_run_end(last: answers.Stop, fault: str = "") -> str:
-    """Describe how a program ended that did not hang; `fault` is what it raised before."""
+def describe_run_end(last: answers.Stop, fault: str = "", waits: Sequence[str] = ()) -> str:
+    """Describe how a program ended that did not hang; `fault` is what it raised before.
+
+    `waits` is for what its goroutines waited then.
+    """
     how = f" by signal {last.signal}" if last.signal else ""
     if not how and last.exit_code is not None:
         how = f" with status {last.exit_code}"
@@ -158,6 +161,8 @@ def describe_run_end(last: answers.Stop, fault: str = "") -> str:
             how = " by a signal: debugger crash -- CMD says why"
     if isinstance(last.exit_reason, str):
         how += f": {last.exit_reason}"
+    if "deadlock" in fault and waits:
+        return f"deadlock: {fault} {'; '.join(waits)} (it ended{how})"
     if "deadlock" in fault:
         return f"deadlock: {fault} (it ended{how}): debugger crash -- CMD says where"
     cause = f"no hang: it ended{how}"

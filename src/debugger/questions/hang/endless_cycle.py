@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Sequence
 
@@ -10,6 +11,25 @@ from debugger.questions.hang.turn_values import ObservedValue, find_cycle, parse
 from debugger.questions.probe.probe_table import ProbeCell
 
 TURNS_MIN = 50
+_NOTHING = r"(?:NULL|nullptr|0|None|null|undefined|nil)"
+
+
+def ends_at_nothing(name: str, exits: Sequence[tuple[str, bool]]) -> bool:
+    """Return whether a loop ends only where a variable is nothing, as at the end of a list.
+
+    A ring that other conditions end, as a count or the node where it began, may be a healthy one.
+
+    Args:
+        name: The variable.
+        exits: The conditions that leave the loop, and of each whether it is the header's.
+    """
+    word = re.escape(name)
+    is_there = rf"{word}|{word}\s*(?:!==?|is not)\s*{_NOTHING}|{_NOTHING}\s*!==?\s*{word}"
+    is_none = rf"!\s*{word}|not {word}|{word}\s*(?:===?|is)\s*{_NOTHING}"
+    return bool(exits) and all(
+        re.fullmatch(rf"\(?\s*(?:{is_there if is_header else is_none})\s*\)?", text.strip())
+        for text, is_header in exits
+    )
 
 
 class EndlessCycle:
@@ -17,7 +37,7 @@ class EndlessCycle:
 
     That the same objects come again is not enough: a list with an end may be walked over and over
     in one call. So the link of each turn must be the object of the next one, as it is not at the
-    end of a list.
+    end of a list. Of a loop for which `ends_at_nothing` is false it does not prove anything.
     """
 
     def __init__(self, place: int, runtime: Runtime) -> None:

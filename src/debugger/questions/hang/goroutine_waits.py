@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from debugger.errors import DebuggerError
+from debugger.model.exception_cause import TracebackFrame
 from debugger.model.location import is_library
 from debugger.model.program import EvaluationPurpose, Frame
 from debugger.model.thread_waits import kind_of
@@ -115,10 +116,11 @@ async def _goroutine_wait(
     address = ""
     if kind in _LOCK_FIELDS and place is not None:
         address = await evaluator.evaluate_address(f"uintptr({_LOCK_FIELDS[kind]})", place)
-    return kind, _awaited_expression(own[0] if own else None, kind), address
+    return kind, find_awaited(own[0] if own else None, kind), address
 
 
-def _awaited_expression(frame: Frame | None, kind: str) -> str:
+def find_awaited(frame: Frame | TracebackFrame | None, kind: str) -> str:
+    """Return what the line of a frame waits for, as the source names it; "" if unknown."""
     lines = source_files.read_source(frame.file) if frame is not None and frame.file else None
     if frame is None or lines is None or not frame.line or frame.line > len(lines):
         return "its descriptor" if kind == "io" else ""
@@ -149,7 +151,7 @@ async def _lock_owners(
             continue
         for frame in _user_frames(evaluator.session, frames):
             if kind in {"lock", "rwlock"}:
-                named = [(f"uintptr(&{one})", one) for one in _locked_expressions(frame)]
+                named = [(f"uintptr(&{one})", one) for one in find_locked(frame)]
             else:
                 named = [
                     (f"*(*uintptr)(uintptr(&{one}))", one)
@@ -165,7 +167,7 @@ async def _lock_owners(
     return tuple(found)
 
 
-def _function_lines(frame: Frame) -> tuple[list[str], int]:
+def _function_lines(frame: Frame | TracebackFrame) -> tuple[list[str], int]:
     """Return the lines of a frame's function, and the number of the executed ones."""
     lines = source_files.read_source(frame.file) if frame.file else None
     if lines is None or not frame.line or frame.line > len(lines):
@@ -188,16 +190,20 @@ def _function_lines(frame: Frame) -> tuple[list[str], int]:
     return list(lines[start : end + 1]), at - start
 
 
-def _locked_expressions(frame: Frame) -> list[str]:
-    """Return the locks that the source has locked before a frame's line, and not released."""
+def find_locked(frame: Frame | TracebackFrame) -> dict[str, int]:
+    """Return the locks that the source has locked before a frame's line, and not released.
+
+    With the number of the line that locked each.
+    """
     lines, at = _function_lines(frame)
-    locked: dict[str, None] = {}
-    for text in lines[:at]:
+    first = (frame.line or 0) - at
+    locked: dict[str, int] = {}
+    for number, text in enumerate(lines[:at], first):
         for freed in _FREED.finditer(text):
             if not freed[1]:
                 locked.pop(freed[2], None)
-        locked |= dict.fromkeys(one[1] for one in _LOCK.finditer(text))
-    return list(locked)
+        locked |= {one[1]: number for one in _LOCK.finditer(text)}
+    return locked
 
 
 def _other_sides(frame: Frame, patterns: Sequence[re.Pattern[str]]) -> list[str]:

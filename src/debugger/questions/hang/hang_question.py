@@ -38,6 +38,7 @@ from debugger.questions.hang.answer import (
     describe_run_end,
     join_groups,
 )
+from debugger.questions.hang.goroutine_report import describe_deadlock
 from debugger.questions.hang.hang_verdict import HangVerdict, ThreadWait, decide_verdict
 from debugger.questions.hang.thread_sampling import (
     ProcessWatch,
@@ -511,9 +512,11 @@ def _verdict_location(
 def report_ended(run: RunningQuestion, last: answers.Stop, began: float, fault: str = "") -> Hang:
     """Report that a program ended by itself, for example because its runtime saw a deadlock."""
     output = run.read_output()
+    texts = [one.text for one in output.lines]
+    waits = describe_deadlock(fault, texts, run.session.target.cwd)
     return Hang(
         kind="deadlock" if "deadlock" in fault else "ended",
-        cause=describe_run_end(last, fault),
+        cause=describe_run_end(last, fault, waits),
         exit_code=last.exit_code,
         exit_signal=last.signal,
         output=output.lines[-LAST_LINES:],

@@ -8,6 +8,8 @@ from itertools import pairwise
 
 from msgspec import Struct
 
+from debugger.sources.condition_text import closing_bracket
+
 _HEADER = re.compile(r"^[\s}]*(?:'\w+:\s*|async\s+)?(for|while|until|loop|do|repeat)\b")
 # Ruby's loops that name their condition behind the body.
 _BEGIN = re.compile(r"^\s*begin\b")
@@ -18,6 +20,7 @@ _CLAUSE = re.compile(r"\s*(?:rescue|else|ensure)\b")
 _IN_LINE = re.compile(r"\{.*\b(?:for|while|loop)\b.*\{")
 _WITHIN = re.compile(r"\b(?:for|while|until|loop)\b[^{]*")
 _FUNCTION = re.compile(r"^\s*(?:async\s+)?(?:def|func|fn|function|class|impl)\b")
+_BRACKETED = re.compile(r"(?:for|while)\s*\(")
 _WORD = re.compile(r"""(?:"[^"]*"|'[^']*')|[$@]*[A-Za-z_]\w*""")
 _KEYWORDS = re.compile(
     r"(?:for|while|until|loop|do|in|of|if|not|and|or|is|True|False|None|true|false|null|nil|range|len|let"
@@ -162,7 +165,12 @@ def _end_condition(source: Sequence[str], number: int) -> str:
 
 
 def _header_names(source: Sequence[str], number: int) -> tuple[str, ...]:
-    words = [one for one in _WORD.findall(_header_text(source, number)) if one[0] not in "\"'"]
+    text = _header_text(source, number)
+    bracket = _BRACKETED.match(text)
+    end = closing_bracket(text, bracket.end() - 1) if bracket is not None else -1
+    # What a line does behind the condition is the body's.
+    text = text[: end + 1] if end >= 0 else text
+    words = [one for one in _WORD.findall(text) if one[0] not in "\"'"]
     return tuple(dict.fromkeys(one for one in words if not _KEYWORDS.match(one)))
 
 

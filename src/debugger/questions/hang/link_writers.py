@@ -103,22 +103,23 @@ def rank_writers(
 ) -> tuple[LinkWriterView, ...]:
     """Return the lines that ran, those of the loop's own objects first, then the latest."""
     own: set[str] = set()
-    last: dict[int, tuple[float, str]] = {}
-    for row in probe.rows:
+    last: dict[int, tuple[float, int, str]] = {}
+    for number, row in enumerate(probe.rows):
         observed = parse_value(row.values[0], "*", runtime) if row.values else None
         identity = observed.identity if observed is not None else ""
         if row.place == len(lines):
             own.add(identity)
         elif row.place < len(lines):
-            last[row.place] = (row.at_s, identity)
+            # Two hits may have one time: the rows are in the order of the run.
+            last[row.place] = (row.at_s, number, identity)
     own.discard("")
     found = []
-    for place, (at_s, identity) in last.items():
+    for place, (at_s, number, identity) in last.items():
         one = lines[place]
         times = probe.places[place].hits
         view = LinkWriterView(one.file, one.line, one.text, times, is_seen=identity in own)
-        found.append((not view.is_seen, -at_s, view))
-    found.sort(key=lambda one: one[:2])
-    views = [view for _, _, view in found]
+        found.append((not view.is_seen, -at_s, -number, view))
+    found.sort(key=lambda one: one[:3])
+    views = [view for *_, view in found]
     seen = [one for one in views if one.is_seen]
     return tuple((seen or views)[:_SHOWN_MAX])

@@ -16,8 +16,9 @@ from debugger.model.answers.frames import FrameView
 from debugger.model.debugger_words import Runtime
 from debugger.model.location import is_library
 from debugger.questions.hang.answer import Hang, LoopView, RepeatedReturnView
+from debugger.questions.hang.endless_cycle import ends_at_nothing
 from debugger.questions.hang.hang_verdict import LoopSample, find_loop
-from debugger.questions.hang.loop_exits import outline_loop
+from debugger.questions.hang.loop_exits import LoopOutline, outline_loop
 from debugger.questions.hang.loop_turns import find_generator, remove_breakpoints, watch_turns
 from debugger.questions.hang.repeated_returns import find_return_sites
 from debugger.questions.hang.thread_sampling import (
@@ -53,7 +54,7 @@ async def add_loop_details(
     """
     frame, loop = answer.frame, answer.loop
     # A child process is another session: its loop is not watched.
-    is_own = isinstance(run.session.target, LaunchTarget) and answer.kind == "busy"
+    is_own = isinstance(run.session.target, LaunchTarget) and answer.kind in {"busy", "moving"}
     is_own = is_own and answer.pid == run.session.pid
     if not is_own or loop is None or frame is None or frame.file is None:
         return answer
@@ -63,6 +64,8 @@ async def add_loop_details(
         return answer
     place = SampledFrame(frame.function, frame.file, frame.line, is_own=True)
     run.ends_at = asyncio.get_running_loop().time() + _SECONDS
+    if answer.kind == "moving":
+        return await _find_moving_cycle(run, answer, outline, place)
     answer = add_turns(answer, outline, await watch_turns(run, outline, place))
     if answer.loop is not None and answer.loop.cycle is None and _ITERATES.match(loop.text):
         answer = await _add_generator(run, answer, place)
@@ -77,6 +80,26 @@ async def add_loop_details(
     return msgspec.structs.replace(
         answer, took_s=round(asyncio.get_running_loop().time() - began, 1)
     )
+
+
+async def _find_moving_cycle(
+    run: RunningQuestion, answer: Hang, outline: LoopOutline, place: SampledFrame
+) -> Hang:
+    """Say of a loop that changes something that it goes round the same objects, if it does.
+
+    It may count the nodes of a list that has become a ring. Only a loop that nothing but the end
+    of the list ends is looked at.
+    """
+    exits = [(one.text, one.is_header) for one in outline.exits]
+    loop = answer.loop
+    if loop is None or not any(ends_at_nothing(one.name, exits) for one in outline.steps):
+        return answer
+    where = f"in {place.function} {Path(place.file or '').name}:{place.line}"
+    text = f"busy loop: `{loop.text}` does not end, {where}"
+    busy = msgspec.structs.replace(answer, kind="busy", cause=text)
+    found = add_turns(busy, outline, await watch_turns(run, outline, place))
+    cycle = found.loop.cycle if found.loop is not None else None
+    return found if cycle is not None and ends_at_nothing(cycle.name, exits) else answer
 
 
 async def _add_generator(run: RunningQuestion, answer: Hang, place: SampledFrame) -> Hang:

@@ -17,7 +17,7 @@ from debugger.backends.base import LaunchTarget
 from debugger.errors import DebuggerError
 from debugger.model.hit_filter import HitFilter
 from debugger.questions.hang.answer import Hang
-from debugger.questions.hang.endless_cycle import EndlessCycle
+from debugger.questions.hang.endless_cycle import EndlessCycle, ends_at_nothing
 from debugger.questions.hang.link_writers import find_writing_lines, rank_writers
 from debugger.questions.hang.repeated_returns import rank_returns
 from debugger.questions.hang.turn_findings import add_returns
@@ -33,8 +33,8 @@ from debugger.questions.runner.question_build import build_question
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.session import source_files
 
-_IsEnough = Callable[[int, Sequence[ProbeCell]], bool]
-_ProbePlaces = Callable[[Sequence[tuple[str, str]], _IsEnough | None], Awaitable[Probe]]
+IsEnough = Callable[[int, Sequence[ProbeCell]], bool]
+ProbePlaces = Callable[[Sequence[tuple[str, str]], IsEnough | None], Awaitable[Probe]]
 _ROWS = 30_000
 _LEAST_S, _MOST_S = 3.0, 30.0  # seconds of the run
 
@@ -53,7 +53,7 @@ async def add_second_run(
         question = replace(await build_question(call, limited), name="probe")
         if not isinstance(question.target, LaunchTarget):
             return shown
-        add = _add_writers if loop.cycle is not None else _add_returns
+        add = add_writers if loop.cycle is not None else _add_returns
         return await add(shown, question, partial(_probe_places, call, limited, question))
     except DebuggerError:
         # The places that were only candidates are not shown.
@@ -66,7 +66,7 @@ async def _probe_places(
     options: QuestionOptions,
     question: QuestionRun,
     places: Sequence[tuple[str, str]],
-    is_enough: _IsEnough | None,
+    is_enough: IsEnough | None,
 ) -> Probe:
     async def build_frida() -> QuestionRun:
         chosen = msgspec.structs.replace(options, backend=backend_names.FRIDA)
@@ -85,12 +85,15 @@ async def _probe_places(
     )
 
 
-async def _add_writers(shown: Hang, question: QuestionRun, probe: _ProbePlaces) -> Hang:
+async def add_writers(shown: Hang, question: QuestionRun, probe: ProbePlaces) -> Hang:
     """Add the lines that linked the objects of a loop's cycle."""
     loop, frame = shown.loop, shown.frame
     if loop is None or loop.cycle is None or frame is None or frame.file is None:
         return shown
-    here = f"{frame.file}:{loop.cycle.line}"
+    # A stop at the header of `for` may come before the first turn alone.
+    in_body = [one for one in loop.lines if one > loop.line]
+    step = in_body[0] if in_body and loop.cycle.line == loop.line else loop.cycle.line
+    here = f"{frame.file}:{step}"
     lines = find_writing_lines(loop.cycle.link, frame.file, question.target.cwd)
     lines = [one for one in lines if f"{one.file}:{one.line}" != here]
     if not lines:
@@ -104,12 +107,15 @@ async def _add_writers(shown: Hang, question: QuestionRun, probe: _ProbePlaces) 
     entry = find_entry(source, loop.cycle.line)
     if entry is not None and entry.line not in {one.line for one in lines}:
         places.append((f"{frame.file}:{entry.line}", "1"))
-    endless = EndlessCycle(len(lines), runtime)
-    writers = rank_writers(lines, await probe(places, endless.take_hit), runtime)
+    exits = [(one.text, one.is_header) for one in loop.exits]
+    # A ring that something else ends may be walked for long before the write that breaks it.
+    is_sure = ends_at_nothing(loop.cycle.name, exits)
+    is_enough = EndlessCycle(len(lines), runtime).take_hit if is_sure else None
+    writers = rank_writers(lines, await probe(places, is_enough), runtime)
     return msgspec.structs.replace(shown, loop=msgspec.structs.replace(loop, writers=writers))
 
 
-async def _add_returns(shown: Hang, question: QuestionRun, probe: _ProbePlaces) -> Hang:  # noqa: ARG001 - as the other
+async def _add_returns(shown: Hang, question: QuestionRun, probe: ProbePlaces) -> Hang:  # noqa: ARG001 - as the other
     """Add what the functions below a loop return over and over."""
     if shown.loop is None:
         return shown

@@ -16,7 +16,8 @@ from debugger.model.exception_cause import parse_traceback as read_traceback
 from debugger.model.location import is_library
 from debugger.model.statement import parse_reads
 from debugger.model.text_filters import clip_text, without_traces
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.failed_condition import (
     compared_calls,
     guilty_operands,

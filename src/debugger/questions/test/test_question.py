@@ -22,7 +22,8 @@ from debugger.model import answers
 from debugger.model.events import OutputStream
 from debugger.model.location import CRASH, FAIL
 from debugger.model.text_filters import clip_text
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.runner.answer import ValueOrigin
 from debugger.questions.runner.question_arguments import QuestionOptions
 from debugger.questions.test import java_tests, php_tests, ruby_tests, test_reports, test_runners

@@ -18,8 +18,9 @@ from debugger.model.events import State
 from debugger.model.go_test_words import go_build_words
 from debugger.model.program import StopReason
 from debugger.model.statement import join_statement
-from debugger.questions.crash.crash_cause import Cause, CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
 from debugger.questions.crash.crash_context import CrashContext, inspect_crash
+from debugger.questions.crash.crash_facts import Cause, CrashFacts
 from debugger.questions.crash.crash_stops import CrashStops, may_be_a_crash
 from debugger.questions.runner import question_run
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion

@@ -70,9 +70,18 @@ class BlockEnd(Struct, frozen=True):
 
 
 async def find_freed_block(
-    call: CommandCall, question: QuestionRun, culprit: str, at: FrameView | None, *, seconds: float
-) -> FreedBlock | None:
-    """Return the freed block that the crash used, and its end; None if it used none.
+    call: CommandCall,
+    question: QuestionRun,
+    culprit: str,
+    at: FrameView | None,
+    *,
+    seconds: float,
+    plan: TracePlan,
+) -> tuple[FreedBlock | None, TraceResult]:
+    """Return the freed block that the crash used, and its end, with what the first run has shown.
+
+    None instead of a block if it used none. `plan` is the first run's, to the crash: it may serve
+    another purpose, too.
 
     Raises:
         DebuggerError: What a traced run raises.
@@ -83,7 +92,7 @@ async def find_freed_block(
     #    in a list now. A count of references in these words that became zero before is the block's
     #    real end.
     # 3. A run with the memory watched from which the freed pointer was read: who put it there.
-    return await _BlockSearch(call, question, seconds).find(culprit, at)
+    return await _BlockSearch(call, question, seconds).find(culprit, at, plan)
 
 
 class _BlockSearch:
@@ -93,14 +102,17 @@ class _BlockSearch:
         self._call, self._question = call, question
         self._until = asyncio.get_running_loop().time() + seconds
 
-    async def find(self, culprit: str, at: FrameView | None) -> FreedBlock | None:
+    async def find(
+        self, culprit: str, at: FrameView | None, plan: TracePlan
+    ) -> tuple[FreedBlock | None, TraceResult]:
         # The memory that the culprit was read from, with which another call began.
         assigned = _assigned_at(at, culprit) if at is not None else []
-        plan = TracePlan(EndPlan("crash"), heap=True, expression=assigned[-1] if assigned else "")
-        survey = await self._run(plan)
+        text = assigned[-1] if assigned else ""
+        survey = await self._run(msgspec.structs.replace(plan, heap=True, assigned=text))
         used = find_used_block(survey, culprit) if survey.reached else None
-        if used is None:
-            return None
+        return await self._describe(used) if used is not None else None, survey
+
+    async def _describe(self, used: UsedBlock) -> FreedBlock:
         found = FreedBlock(
             used.name,
             hex(used.pointer),
@@ -180,12 +192,44 @@ def find_used_block(survey: TraceResult, culprit: str) -> UsedBlock | None:
         block = heap.find_block(value.number) if value.kind == "pointer" else None
         if block is not None and block.freed_in:
             named = [one for _, _, _, one in pointers]
-            named += [survey.value] if survey.value is not None else []
+            named += [survey.assigned] if survey.assigned is not None else []
             slots = [one for one in named if one.number == value.number]
             lasting = [one.address for one in slots if _is_lasting(one, block, survey.frames)]
             chosen = tuple(dict.fromkeys((*lasting[:1], *lasting[-1:])))
             return UsedBlock(name, frame, index, value.number, block, chosen)
+    return _find_indirect_block(heap, survey.frames)
+
+
+def _find_indirect_block(heap: HeapContent, frames: Sequence[TraceFrame]) -> UsedBlock | None:
+    """Return the freed block to which a reference, an iterator or a view of the statement leads."""
+    for at, frame in enumerate(frames):
+        if frame.library or not frame.file:
+            continue
+        # `view` says more than `view[8]`.
+        for name, value in sorted(frame.vars.items(), key=lambda one: len(one[0])):
+            if value.kind == "pointer" or not _is_named(name, frame.statement):
+                continue
+            for pointer in _pointers_within(value):
+                block = heap.find_block(pointer)
+                if block is not None and block.freed_in:
+                    return UsedBlock(name, frame, at, pointer, block)
+        break  # of a caller's statement it would be what another call uses
     return None
+
+
+def _pointers_within(value: TraceValue) -> list[int]:
+    """Return where a value lies, which is what a reference refers to, and the words of a small one.
+
+    An iterator is one pointer, and a view of a text or an array a pointer and a length.
+    """
+    words = []
+    if value.kind == "struct" and value.size in {_WORD, 2 * _WORD}:
+        content = bytes.fromhex(value.bytes)
+        words = [
+            int.from_bytes(content[at : at + _WORD], "little")
+            for at in range(0, len(content), _WORD)
+        ]
+    return [one for one in (value.address, *words) if one]
 
 
 def _is_lasting(value: TraceValue, block: HeapBlock, frames: Sequence[TraceFrame]) -> bool:

@@ -42,6 +42,31 @@ _END_S = 1.5  # seconds that the end of a run takes
 _LAST_DEEP = 8  # last hits of a site whose stacks a further run reads
 
 
+def plan_survey(request: WhyRequest, end: EndPlan) -> TracePlan:
+    """Return the plan of the first run: to the location, where it reads the value and the stack."""
+    return TracePlan(
+        end,
+        expression=request.expression,
+        frame=request.frame,
+        calls=_FUNCTIONS_MAX,
+        finds_copies=True,
+        compared=find_compared_values(request.expression, request.check_place()),
+    )
+
+
+def find_compared_values(
+    expression: str, place: tuple[str, int] | None
+) -> tuple[tuple[str, str, str], ...]:
+    """Return what a check at a line compares a value with, for a run's plan."""
+    file, line = place or ("", 0)
+    lines = source_files.read_source(file) if file else None
+    found = []
+    for one in find_compared(file, lines, line) if lines is not None else ():
+        other = one.other_of(expression)
+        found += [(other, one.how.value, one.size)] if other is not None else []
+    return tuple(found)
+
+
 class NativeRuns:
     """The runs of one question: their number, their end, and what the last one has shown."""
 
@@ -122,21 +147,19 @@ class NativeRuns:
             if number < 1:
                 raise await self._location_error(counted)
             self.end = run_planning.location_end(request, number)
-        plan = TracePlan(
-            self.end,
-            expression=request.expression,
-            frame=request.frame,
-            calls=_FUNCTIONS_MAX,
-            finds_copies=True,
-            compared=self._compared_at(request.check_place()),
-        )
-        found = await self._run_plan(plan)
+        plan = plan_survey(request, self.end)
+        found = request.survey
+        if found is None or not found.reached:
+            found = await self._run_plan(plan)
+        else:
+            self._note_run(found)
         if not found.reached:
             await self._check_function()
             raise await self._location_error(found)
         if request.check_place() is None and found.frames:
             frame = found.frames[found.frame]
-            compared = self._compared_at((frame.file or "", frame.line or 0))
+            place = (frame.file or "", frame.line or 0)
+            compared = find_compared_values(request.expression, place)
             if compared:
                 found = await self._run_plan(msgspec.structs.replace(plan, compared=compared))
         if found.departs is not None:
@@ -148,16 +171,6 @@ class NativeRuns:
         self.seconds = request.seconds_for(self.seconds, found.seconds)
         self.sources.add_functions(found.functions)
         return found
-
-    def _compared_at(self, place: tuple[str, int] | None) -> tuple[tuple[str, str, str], ...]:
-        """Return what a check at a line compares the value with, for a run's plan."""
-        file, line = place or ("", 0)
-        lines = source_files.read_source(file) if file else None
-        found = []
-        for one in find_compared(file, lines, line) if lines is not None else ():
-            other = one.other_of(self.request.expression)
-            found += [(other, one.how.value, one.size)] if other is not None else []
-        return tuple(found)
 
     async def run(
         self,
@@ -247,9 +260,12 @@ class NativeRuns:
         seconds = max(self.seconds - self.used_s() - _END_S, 1.0)
         plan = msgspec.structs.replace(plan, random=self._random, forks=self.request.forks)
         found = await run_traced(self._call, self._question, plan, seconds=seconds)
+        self._note_run(found)
+        return found
+
+    def _note_run(self, found: TraceResult) -> None:
         self._random = max(self._random, found.random, key=len)
         self.notes += found.notes
-        return found
 
     def mark_event(self, event: TraceEvent) -> None:
         """End the next runs at this event."""

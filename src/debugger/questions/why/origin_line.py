@@ -25,6 +25,7 @@ from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.why import (
     freed_block,
     java_trace,
+    native_runs,
     node_origin,
     python_trace,
     stack_origin,
@@ -102,10 +103,12 @@ async def add_origin(
         if origin is not None or answer.why is None:
             return msgspec.structs.replace(answer, why=origin, why_compared=None)
     began = asyncio.get_running_loop().time()
-    freed = await _find_freed_memory(call, question, answer, took_s)
+    freed, survey = await _find_freed_memory(call, question, answer, took_s)
     spent_s = asyncio.get_running_loop().time() - began
     if freed is None:
-        return await _add_origins(call, question, options, answer, took_s, spent_s=spent_s)
+        return await _add_origins(
+            call, question, options, answer, took_s, spent_s=spent_s, survey=survey
+        )
     origin = answer.why
     if origin is not None and answer.frame is not None:
         origin = stack_origin.find_origin(origin, answer.frame, answer.callers)
@@ -121,6 +124,7 @@ async def _add_origins(
     took_s: float,
     *,
     spent_s: float,
+    survey: _CrashSurvey | None = None,
 ) -> Crash:
     """Add the origins of a crash's value, and of what it was compared with.
 
@@ -143,7 +147,7 @@ async def _add_origins(
         spent_s = asyncio.get_running_loop().time() - began
         one = msgspec.structs.replace(answer, why=value)
         origin = await find_crash_origin(
-            call, question, options, one, took_s, spent_s=spent_s, runs=runs
+            call, question, options, one, took_s, spent_s=spent_s, runs=runs, survey=survey
         )
         if origin is not None and (origin.text or value is answer.why):
             found.append(origin)
@@ -153,10 +157,31 @@ async def _add_origins(
     return msgspec.structs.replace(answer, why=first, why_compared=second)
 
 
+class _CrashSurvey(msgspec.Struct, frozen=True):
+    """What a run to the crash of a compiled program has shown of an expression."""
+
+    expression: str = ""
+    result: traced_run.TraceResult | None = None
+
+
+def _plan_survey(question: QuestionRun, answer: Crash) -> traced_run.TracePlan:
+    """Return the plan of a run to the crash, which also begins the chain of the crash's value."""
+    end = traced_run.EndPlan(CRASH)
+    if answer.why is None or answer.frame is None:
+        return traced_run.TracePlan(end)
+    origin = stack_origin.find_origin(answer.why, answer.frame, answer.callers)
+    if stack_origin.is_complete(origin):
+        return traced_run.TracePlan(end)
+    return native_runs.plan_survey(_crash_request(question, origin, answer.frame), end)
+
+
 async def _find_freed_memory(
     call: CommandCall, question: QuestionRun, answer: Crash, took_s: float
-) -> FreedBlock | None:
-    """Return the freed block that a compiled program's crash used; None if none is found."""
+) -> tuple[FreedBlock | None, _CrashSurvey]:
+    """Return the freed block that a compiled program's crash used, if one is found.
+
+    With what the run to the crash has shown of the value that the cause names.
+    """
     is_native = question.language not in _OTHERS and isinstance(question.target, LaunchTarget)
     seconds = _seconds_left(question, took_s, least_s=_RUNS_S)
     if (
@@ -166,18 +191,20 @@ async def _find_freed_memory(
         or question.keep
         or seconds <= 0
     ):
-        return None
+        return None, _CrashSurvey()
     culprit = answer.why.expression if answer.why is not None else ""
     try:
         async with asyncio.timeout(seconds + _GRACE_S):
-            return await freed_block.find_freed_block(
-                call, question, culprit, answer.frame, seconds=seconds
+            plan = _plan_survey(question, answer)
+            found, result = await freed_block.find_freed_block(
+                call, question, culprit, answer.frame, seconds=seconds, plan=plan
             )
+            return found, _CrashSurvey(plan.expression, result)
     except (TimeoutError, DebuggerError):
-        return None  # the crash is explained without it
+        return None, _CrashSurvey()  # the crash is explained without it
     except Exception:  # noqa: BLE001 - the crash itself is explained without it
         _log.exception("the freed memory of %s", culprit)
-        return None
+        return None, _CrashSurvey()
 
 
 def _seconds_left(question: QuestionRun, took_s: float, *, least_s: float = _LEAST_S) -> float:
@@ -196,6 +223,7 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
     *,
     spent_s: float = 0.0,
     runs: python_trace.TracedRuns | None = None,
+    survey: _CrashSurvey | None = None,
 ) -> ValueOrigin | None:
     """Return the origin of the value that a crash's cause names; None if it names none.
 
@@ -224,6 +252,8 @@ async def find_crash_origin(  # noqa: PLR0911 - one for each kind of program
         reason = "" if origin.text else f"it ran {took_s:.0f} s, and was not run again"
         return _with_command(msgspec.structs.replace(origin, reason=reason), command)
     request = _crash_request(question, origin, answer.frame)
+    if survey is not None and survey.expression == origin.expression:
+        request = msgspec.structs.replace(request, survey=survey.result)
     bounded = _bounded(question, max(seconds, 0.0))
     return await _trace_within(call, bounded, origin, command, request, runs=runs)
 

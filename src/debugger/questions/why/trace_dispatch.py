@@ -29,6 +29,7 @@ from debugger.questions.why import (
 )
 from debugger.questions.why.answer import REACHED_ENDS, Why, WhyLink
 from debugger.questions.why.why_request import WhyRequest
+from debugger.questions.why.wrapped_number import add_overflows
 from debugger.recorders.script import script_recorder
 from debugger.sources.deciding_condition import DecidingCondition, find_skipped
 from debugger.sources.function_span import find_span
@@ -55,12 +56,12 @@ async def _trace_by_language(call: CommandCall, question: QuestionRun, request: 
     if question.language in script_recorder.LANGUAGES:
         return await script_trace.trace_value(call, question, request)
     if question.language == "go" or _is_go_source(str(target.program)):
-        return await go_trace.trace_value(call, question, request)
+        return add_overflows(await go_trace.trace_value(call, question, request))
     if question.language == "java":
         return await java_trace.trace_value(call, question, request)
     if question.language not in _COMPILED:
         raise _no_chain(question)
-    return await native_trace.trace_value(call, question, request)
+    return add_overflows(await native_trace.trace_value(call, question, request))
 
 
 _DECIDED = 4

@@ -198,6 +198,7 @@ class TraceResult(Struct, frozen=True):
     seconds: float = 0.0
     failure: str | None = None
     heap: HeapBytes | None = None
+    assigned: TraceValue | None = None
     functions: tuple[CodeFunction, ...] = ()
     # Addresses that have the bytes of the value, too: what was copied may lie there still.
     copies: tuple[int, ...] = ()
@@ -300,8 +301,9 @@ class TracePlan(Struct, frozen=True):
     # Return where the expression's bytes are besides, or these ones, in hexadecimal.
     finds_copies: bool = False
     copied: str = ""
-    # Return the heap's bytes at the end.
+    # Return the heap's bytes at the end, and the value of this second expression.
     heap: bool = False
+    assigned: str = ""
     # The most functions that are returned with their calls, from the stack's on.
     calls: int = 0
     # The number of own frames of an event whose operands are read, …

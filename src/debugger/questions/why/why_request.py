@@ -11,6 +11,7 @@ from msgspec import Struct
 from debugger.errors import DebuggerError, ErrorCode
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.debugger_words import one_line
+from debugger.questions.why.traced_run import TraceResult
 
 _CALL = re.compile(r"[A-Za-z_][\w:.]*\(.*\)\Z", re.DOTALL)
 
@@ -54,6 +55,8 @@ class WhyRequest(Struct, frozen=True):
     forks: tuple[int, ...] = ()
     # Where a check failed, if that is known before the run to it: its file and line.
     failed_at: tuple[str, int] | None = None
+    # A run of a compiled program to the event, if there was one for another purpose.
+    survey: TraceResult | None = None
     # Whether each operand is shown with its own origin, and not only the one that is followed.
     shows_all: bool = False
 

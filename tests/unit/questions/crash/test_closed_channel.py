@@ -9,7 +9,8 @@ import pytest
 from debugger.model.answers import FrameView
 from debugger.model.statement import parse_reads
 from debugger.questions.crash.closed_channel import describe_closing
-from debugger.questions.crash.crash_cause import CrashFacts, explain_crash
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.crash_question import closing_notes
 
 SENT, CLOSED = "send on closed channel", "close of closed channel"

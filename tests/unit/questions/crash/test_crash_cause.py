@@ -8,7 +8,8 @@ import pytest
 
 from debugger.model.answers import VariableView
 from debugger.model.statement import parse_reads
-from debugger.questions.crash.crash_cause import THIS, CrashFacts, explain_crash, is_null, is_zero
+from debugger.questions.crash.crash_cause import THIS, explain_crash, is_null, is_zero
+from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.crash_question import explain_typed_nil
 
 

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
+import pytest
+
+from debugger.model.answers.frames import FrameView
 from debugger.model.debugger_words import Runtime
-from debugger.questions.hang.endless_cycle import TURNS_MIN, EndlessCycle
+from debugger.questions.hang.answer import CycleView, Hang, LoopExitView, LoopView
+from debugger.questions.hang.endless_cycle import TURNS_MIN, EndlessCycle, ends_at_nothing
+from debugger.questions.hang.second_run import add_writers
 from debugger.questions.probe.probe_points import HitRange
 from debugger.questions.probe.probe_table import ProbeCell, ProbeTable
 
@@ -54,3 +62,49 @@ def test_a_table_whose_hits_are_enough_is_over_at_all_locations() -> None:
     assert not table.is_over(0)
     table.take_hit(1, [ProbeCell("1")], at_s=0.0)
     assert table.is_all_over
+
+
+@pytest.mark.parametrize(
+    ("exits", "is_sure"),
+    [
+        ([("node", True)], True),
+        ([("node != NULL", True)], True),
+        ([("node is not None", True), ("not node", False)], True),
+        ([("node != head", True)], False),
+        ([("node", True), ("n > 50", False)], False),
+        ([("n < 50", True)], False),
+        ([], False),
+    ],
+)
+def test_a_ring_is_sure_to_be_endless_where_only_its_end_would_leave_the_loop(
+    exits: list[tuple[str, bool]], is_sure: bool
+) -> None:
+    assert ends_at_nothing("node", exits) is is_sure
+
+
+@pytest.mark.parametrize(("condition", "is_ended"), [("node", True), ("node != head", False)])
+async def test_a_second_run_ends_early_for_an_endless_ring_alone(
+    tmp_path: Path, condition: str, is_ended: bool
+) -> None:
+    file = tmp_path / "ring.c"
+    file.write_text(
+        f"void walk(struct node *node) {{\n  while ({condition}) {{\n    node = node->next;\n"
+        "  }\n}\nvoid link(struct node *a) {\n  a->next = a;\n}\n"
+    )
+    cycle = CycleView("node", 1, "#1 → #1", 3, "node = node->next", "node->next")
+    exits = (LoopExitView(2, condition, 10, is_header=True),)
+    loop = LoopView(2, f"while ({condition}) {{", (3,), exits=exits, cycle=cycle)
+    shown = Hang("busy", "", frame=FrameView(0, "walk", str(file), 3), loop=loop)
+    question = SimpleNamespace(
+        traits=SimpleNamespace(runtime=Runtime.NATIVE), target=SimpleNamespace(cwd=str(tmp_path))
+    )
+    ended: list[bool] = []
+
+    async def probe(places: Sequence[tuple[str, str]], is_enough: Any) -> Any:
+        step = [place for place, _ in places].index(f"{file}:3")
+        hits = [is_enough(step, turn(1, 1)) for _ in range(TURNS_MIN)] if is_enough else [False]
+        ended.append(hits[-1])
+        return SimpleNamespace(rows=(), places=())
+
+    await add_writers(shown, cast("Any", question), probe)
+    assert ended == [is_ended]

@@ -114,3 +114,11 @@ def test_lines_in_no_loop_have_none() -> None:
     assert find_loop(SEARCH, [LoopSample(11)]) is None
     assert find_loop(SEARCH, []) is None
     assert find_loop(SEARCH, [LoopSample(99)]) is None
+
+
+def test_what_a_line_does_behind_a_loops_condition_is_no_progress() -> None:
+    text = ["long f(struct node *head) {", "    for (i = head; i; i = i->next) n += i->v;", "}"]
+    rounds = [LoopSample(2, {"n": str(at), "i": f"0x{at % 2}"}) for at in range(5)]
+    found = find_loop(text, rounds)
+    assert found is not None
+    assert ("n" in found.names, found.is_moving) == (False, False)

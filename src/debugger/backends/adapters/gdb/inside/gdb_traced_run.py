@@ -414,6 +414,7 @@ def _describe_end(run: TracedRun) -> None:
     thread = gdb.selected_thread()
     result["thread"], result["thread_name"] = thread.num, thread.name or ""
     result["threads"] = len(gdb.selected_inferior().threads())
+    result["assigned"] = _read_assigned(run.plan["assigned"], frames)
     expression = run.plan.get("expression")
     if not expression:
         if run.plan["copied"]:
@@ -441,6 +442,15 @@ def _describe_end(run: TracedRun) -> None:
     if value is not None and value["address"]:
         result["region"] = memory.region_of(value["address"])
         result["block"] = memory.heap_block(value["address"])
+
+
+def _read_assigned(expression: str, frames: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the value of a plan's second expression in the innermost own frame."""
+    if not expression:
+        return None
+    _select_frame(_frame_of_expression(frames, 0))
+    found: dict[str, Any] | None = snapshots.evaluate(expression)
+    return found
 
 
 def _frame_of_expression(frames: list[dict[str, Any]], chosen: int) -> int:
