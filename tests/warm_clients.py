@@ -54,7 +54,7 @@ class WarmClients:
     ) -> subprocess.CompletedProcess[str]:
         """Run a command in a fork where that is as a process of its own."""
         if not self._can_fork(cwd, env):
-            return _start_client(words, cwd, env, timeout)
+            return start_client(words, cwd, env, timeout)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
             connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, REQUEST_MAX)
             connection.connect(f"{self._folder}/socket")
@@ -99,7 +99,7 @@ class WarmClients:
             self._process = None
 
 
-def _start_client(
+def start_client(
     words: Sequence[str], cwd: str, env: Mapping[str, str], timeout: float
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
