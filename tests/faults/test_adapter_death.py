@@ -237,6 +237,8 @@ def test_nothing_goes_on_without_its_guard(
     os.kill(guard, signal.SIGKILL)
     if ends_first:
         (program,) = programs
+        # A killed process is there until it gets a processor.
+        wait_until(lambda: not _is_alive(guard), _END_S, what="the end of the guard")
         os.kill(program, signal.SIGKILL)
     wait_until(lambda: not any(map(_is_alive, below)), _END_S, what="the end of all below")
 
