@@ -161,9 +161,11 @@ endef
 export WHEEL_FILES
 
 # The tests that show that installed files are found: a stop by each backend, each recorder, the
-# servers with what they bring, and all that reads a file of the package.
+# servers with what they bring, and what reads each kind of file of the package. The files themselves
+# are compared above.
 # Daemons start here as a user's do, not from the tests' warm process.
 A_STOP = test_a_line_breakpoint_stops_where_it_says_and_the_program_ends_with_its_status
+BUGS = holds_finds_the_order_that_takes_more_than_there_is
 QUESTIONS = recorded.py::test_the_path_of_whatever_runs_is_told \
   recorded.py::test_the_path_of_a_native_program_is_told_by_its_traced_calls \
   counted.py::test_what_ran_of_node_is_counted_however_it_ends \
@@ -173,13 +175,25 @@ QUESTIONS = recorded.py::test_the_path_of_whatever_runs_is_told \
   why_node.py::test_an_element_that_another_function_changed \
   why_scripts.py::test_the_object_of_a_php_method_is_followed_to_where_it_was_made \
   why_scripts.py::test_the_object_of_a_ruby_method_is_followed_to_where_it_was_made \
-  bugs_php.py bugs_ruby.py path_native.py
+  $(addprefix bugs_php.py::test_,$(BUGS) crash_finds_the_line_of_a_file_that_is_no_order \
+  probe_finds_the_element_that_a_left_over_reference_overwrites \
+  test_finds_the_value_of_the_failing_test_and_calls_the_branch_not_taken \
+  hang_finds_the_lock_that_a_process_waits_for_and_holds_itself) \
+  $(addprefix bugs_ruby.py::test_,$(BUGS) crash_finds_the_line_of_a_file_that_is_no_entry \
+  probe_finds_the_array_that_two_accounts_share \
+  who_wrote_finds_the_write_of_an_attribute_in_another_file \
+  test_finds_the_values_of_the_failing_test hang_finds_the_queue_that_nobody_fills) \
+  path_native.py::test_a_condition_within_a_line_that_decided_otherwise_is_named \
+  path_native.py::test_a_counted_program_ends_as_it_does_alone
+SCREENS = a_person_follows_takes_over_steps_and_hands_back a_real_terminal_shows_it \
+  without_a_terminal_it_says_what_it_is_for
 SKILL = the_skill_is_printed the_skill_is_installed_and_replaced \
   a_page_of_a_question_is_printed_and_an_unknown_one_refused
 INSTALLED = tests/contract/test_backends.py::$(A_STOP) $(addprefix tests/questions/test_,$(QUESTIONS)) \
   $(addprefix tests/test_skill.py::test_,$(SKILL)) tests/e2e/test_mcp.py \
-  tests/editors/test_editor_session.py tests/ui/test_page_server.py tests/tui/test_screen.py \
-  tests/unit/hosts/test_host_tools.py tests/unit/daemon
+  tests/editors/test_editor_session.py tests/ui/test_page_server.py \
+  $(addprefix tests/tui/test_screen.py::test_,$(SCREENS)) \
+  tests/unit/hosts/test_host_tools.py tests/unit/daemon/test_process.py
 SITE = lib/python*/site-packages
 
 # Its output ends with pytest's own closing line, and nothing may follow.

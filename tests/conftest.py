@@ -7,8 +7,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +20,7 @@ import pytest
 from debugger.backends import select_backend
 from debugger.backends.dap.debug_adapter import AdapterSearch
 from left_out import leave_out
+from warm_clients import WARM_CLIENTS
 from warm_daemon import WARM_PROCESS, WARM_SERVERS
 
 # A busy machine is no fault of the code under test; pytest-timeout still bounds every test.
@@ -77,6 +76,7 @@ def pytest_runtestloop() -> None:
 def pytest_unconfigure() -> None:
     WARM_PROCESS.close()
     WARM_SERVERS.close()
+    WARM_CLIENTS.close()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -196,17 +196,8 @@ def _build_cli(runtime_dir: Path) -> Callable[..., Answer]:
         environment = {**os.environ, **_SETTINGS, **own, **(env or {})}
         if words[:1] not in _WITHOUT_DAEMON:
             WARM_PROCESS.hatch(environment)
-        ran = subprocess.run(
-            [sys.executable, "-m", "debugger", *words],
-            cwd=cwd,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="backslashreplace",
-            timeout=timeout,
-            check=False,
-        )
+        folder = os.getcwd() if cwd is None else os.fspath(cwd)
+        ran = WARM_CLIENTS.run_command(words, folder, environment, timeout)
         answer = Answer(words, ran.returncode, ran.stdout, ran.stderr)
         if check is not None:
             assert answer.exit == check, str(answer)

@@ -1,4 +1,4 @@
-"""Starts `debugger mcp` in tests from a process that has imported the SDK already.
+"""Starts `debugger mcp`, or another command, in tests from a process that has imported it already.
 
 Most of a server's start is the import of the SDK. A process that has done it waits here, one for
 each worker, and is forked for a client. What the client starts in its place sends its standard
@@ -27,14 +27,14 @@ NAME = "DEBUGGER_RUNTIME_DIR"
 NOWHERE = "/tmp/dbg-........"
 _STREAMS = (0, 1, 2)
 _PASSED_ON = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_REQUEST_MAX = 1 << 20
+REQUEST_MAX = 1 << 20
 
 
 def become_client(path: str, words: list[str]) -> int:
     """Have a server forked that has this process's streams, and end as it does."""
     request = json.dumps({"words": words, "env": dict(os.environ), "cwd": os.getcwd()}).encode()
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _REQUEST_MAX)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, REQUEST_MAX)
         connection.connect(path)
         fds = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", _STREAMS))
         for number in _PASSED_ON:
@@ -56,7 +56,7 @@ class WarmServers:
         self._name_directory = name_directory
         self._selector = selectors.DefaultSelector()
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _REQUEST_MAX)
+        self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, REQUEST_MAX)
         self._listener.bind(path)
         self._listener.listen(64)
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
@@ -73,7 +73,7 @@ class WarmServers:
 
     def _accept(self) -> None:
         client = self._listener.accept()[0]
-        data, fds, _, _ = socket.recv_fds(client, _REQUEST_MAX, len(_STREAMS))
+        data, fds, _, _ = socket.recv_fds(client, REQUEST_MAX, len(_STREAMS))
         pid = os.fork()
         if not pid:
             self._become_server(json.loads(data), fds)
@@ -136,6 +136,9 @@ def find_environment_name() -> Callable[[str], object]:
 def main() -> None:
     """Become a client, or what waits for clients."""
     path, *words = sys.argv[1:]
+    if path == "--clients":
+        serve_clients(words[0])
+        return
     if words:
         os._exit(become_client(path, words))
     # Not for the client, whose start they would be.
@@ -152,11 +155,29 @@ def main() -> None:
     imported = (thread, stapled, tls, mcp_main)
     commands.register_all()
     gc.freeze()
+    serve(path)
+    del imported
+
+
+def serve_clients(path: str) -> None:
+    """Wait for commands of `warm_clients`, with what most of them import."""
+    import gc
+
+    from debugger import errors
+    from debugger.cli import client
+
+    imported = (errors, client)
+    gc.freeze()
+    serve(path)
+    del imported
+
+
+def serve(path: str) -> None:
+    """Fork for each client, until standard input is closed."""
     servers = WarmServers(path, find_environment_name())
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     servers.serve()
-    del imported
 
 
 if __name__ == "__main__":

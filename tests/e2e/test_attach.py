@@ -117,7 +117,7 @@ def test_a_python_process_is_taken_and_let_go_again_and_again(cli, unique, tmp_p
         errors.open("w") as stderr,
         run_program(sys.executable, path, ready="counting", stderr=stderr) as process,
     ):
-        for _ in range(6):
+        for _ in range(3):
             cli("attach", str(process.pid), "--pause", check=0)
             assert int(print_value(cli, "1 + 1")) == 2
             cli("detach", check=0)

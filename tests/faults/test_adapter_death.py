@@ -145,6 +145,7 @@ _REAL = [
     pytest.param("py", marks=pytest.mark.adapter("debugpy"), id="debugpy"),
     pytest.param("c --backend lldb-cli", marks=pytest.mark.adapter("lldb-cli"), id="lldb-cli"),
 ]
+_NATIVE = [one for one in _REAL if one.id != "debugpy"]
 in_both_states = pytest.mark.parametrize("is_stopped", [True, False], ids=["stopped", "running"])
 
 
@@ -211,9 +212,20 @@ _FRIDA = pytest.param(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="what a guard leaves is found in /proc")
-@pytest.mark.parametrize("language", [*_REAL, _FRIDA])
+@pytest.mark.parametrize(
+    ("language", "ends_first"),
+    [
+        *(pytest.param(*one.values, False, marks=one.marks, id=one.id) for one in (*_REAL, _FRIDA)),
+        # Its debugger reports the end of the program before it is ended itself.
+        *(
+            pytest.param(*one.values, True, marks=one.marks, id=f"{one.id}-ended")
+            for one in _NATIVE
+        ),
+    ],
+)
 def test_nothing_goes_on_without_its_guard(
     language: str,
+    ends_first: bool,
     cli: Callable[..., Any],
     runtime_dir: Path,
     wait_until: Callable[..., None],
@@ -221,7 +233,13 @@ def test_nothing_goes_on_without_its_guard(
     _start(cli, language, is_stopped=False)
     below = _children(_daemon(runtime_dir))
     (guard,) = [pid for pid in below if b"supervisor.py" in _words(pid)]
+    programs = [pid for pid in below if _words(pid).startswith(b"/") and b"endless" in _words(pid)]
     os.kill(guard, signal.SIGKILL)
+    if ends_first:
+        (program,) = programs
+        # A killed process is there until it gets a processor.
+        wait_until(lambda: not _is_alive(guard), _END_S, what="the end of the guard")
+        os.kill(program, signal.SIGKILL)
     wait_until(lambda: not any(map(_is_alive, below)), _END_S, what="the end of all below")
 
     def is_over() -> bool:

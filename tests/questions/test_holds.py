@@ -426,10 +426,10 @@ def test_a_second_run_that_takes_too_long_is_said_to_be_that(
         "        threading.Event().wait()\n"
         f"open({str(tmp_path / 'ran')!r}, 'w').close() or check(9)\n"
     )
-    answer = check("n < 9", "--at", "check", "--timeout", 12, "--", sys.executable, script)
+    answer = check("n < 9", "--at", "check", "--timeout", 6, "--", sys.executable, script)
     (one,) = answer["invariants"]
     assert (one["outcome"], one["true"]) == ("broken", 5)
-    assert one["why_unknown"] == "the second run took longer than 12 s: --timeout 36 may find it"
+    assert one["why_unknown"] == "the second run took longer than 6 s: --timeout 18 may find it"
 
 
 def test_an_invariant_that_takes_long_is_narrowed_by_evaluating_it_after_few_lines(

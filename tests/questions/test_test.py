@@ -108,7 +108,7 @@ def test_a_test_without_an_end_and_one_that_ends_all_are_named(
     assert ended.out.startswith(
         "ended without a result: exited with status 3, in test_cart.py::test_ends"
     )
-    late = cli("test", "--timeout", "15", "--", *PYTEST, "-k", "waits", cwd=folder, check=3)
+    late = cli("test", "--timeout", "8", "--", *PYTEST, "-k", "waits", cwd=folder, check=3)
     assert late.out.startswith("still running after ")
     assert "test_cart.py::test_waits" in late.out.splitlines()[0]
 

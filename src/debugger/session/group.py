@@ -155,6 +155,7 @@ class Group:
         """Record what names a member, where it is known without asking the process."""
         self._facts[session] = facts
         self._named.add(session)
+        self._late.discard(session)
         self._labels.pop(session, None)
 
     def debugger_threads(self, session: Session) -> frozenset[int]:
@@ -191,7 +192,7 @@ class Group:
         return sessions
 
     async def _name_members(self, sessions: Iterable[Session]) -> None:
-        """Ask members for what names them; one that is late keeps its pid until the next time."""
+        """Ask members for what names them (bounded); those that are late are asked again."""
         unnamed = [Member(one.name, one) for one in sessions if one not in self._named]
         within_s = _AGAIN_S if self._late.issuperset(one.session for one in unnamed) else _FACTS_S
         found, _ = await ask_members(unnamed, lambda one: _read_facts(one.session), within_s)
@@ -200,6 +201,7 @@ class Group:
             if facts is None:
                 self._late.add(session)
                 continue
+            self._late.discard(session)
             self._labels.pop(session, None)
             self._facts[session] = facts
             if session is self.main or self._is_named(session):
@@ -207,9 +209,10 @@ class Group:
 
     def _label_members(self, sessions: Sequence[Session]) -> list[Member]:
         for session in sessions:
-            # It may have ended before it was asked, or while it was.
+            # It may have ended before it was asked, or while it was; or be late, on a busy machine.
+            is_unasked = not session.is_live or session in self._late
             started_with = session.process.variables
-            if not session.is_live and started_with and not self._facts_of(session).variables:
+            if is_unasked and started_with and not self._facts_of(session).variables:
                 self._facts[session] = MemberFacts(started_with)
                 self._labels.pop(session, None)
             self._label_session(session)
@@ -311,7 +314,7 @@ async def _read_facts(session: Session) -> MemberFacts | None:
         read = json.loads(ast.literal_eval(text) if text[:1] in "'\"" else text)
         variables, name, threads = read
     except (DebuggerError, ValueError, SyntaxError):
-        return None  # it is named by its pid until it answers
+        return None  # until it answers it is named by what it was started with, or its pid
     return MemberFacts(dict(variables), str(name), frozenset(threads))
 
 

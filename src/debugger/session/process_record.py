@@ -29,8 +29,8 @@ class ProcessRecord:
     def __init__(self, target: LaunchTarget | AttachTarget) -> None:
         # Of a program that a launcher has started; "" of any other.
         self.rank = ""
-        # The variables that name a group's member, as it was started with: once it has ended it
-        # cannot be asked.
+        # The variables that name a group's member, as it was started with: one that has ended, or
+        # does not answer, cannot be asked.
         self.variables: Mapping[str, str] = {}
         # The words by which the program connects to the debugger, once that waits for it.
         self.connect_words: tuple[str, ...] = ()
@@ -88,7 +88,6 @@ class ProcessRecord:
         """
         if self._watch is None and pid is not None:
             self._watch = ExitWatch(pid)
-            self.variables = process_info.read_environment(pid, group_labels.RANK_VARIABLES)
 
     def list_children(self, pid: int) -> dict[int, tuple[str, ...]]:
         """Return the command lines of the program's children, by pid.
@@ -124,6 +123,8 @@ class ProcessRecord:
     def note_started(self, pid: int | None) -> None:
         """Record the process that the debugger reports, if it is one of this machine."""
         self._was_there = pid is not None and process_info.look_at(pid) is not None
+        if pid is not None and not self.variables:
+            self.variables = process_info.read_environment(pid, group_labels.RANK_VARIABLES)
 
     def is_over_unreported(self, pid: int | None) -> bool:
         """Return whether a live session's process, which was there, has ended."""

@@ -110,6 +110,9 @@ _START_S = 30.0
 _END_S = 4.0  # seconds, more than the supervisor's own limit
 _REPLY_S = 5.0  # seconds for the supervisor to answer an order
 _DIED_S = 0.5
+# Seconds until the supervisor must have reported that its adapter has ended, and until all must be
+# ended that a killed one has left.
+_EXIT_REPORT_S, _SWEEP_S = 2.0, 15.0
 
 
 class SupervisedEnd(msgspec.Struct, frozen=True):
@@ -255,6 +258,23 @@ class SupervisedProcess:
     def stderr_tail(self) -> str:
         """Return the last lines of the adapter's standard error."""
         return "\n".join(self._stderr)
+
+    async def describe_exit(self) -> str:
+        """Return how the adapter ended, whose output is at its end (bounded)."""
+        with suppress(TimeoutError):
+            # The supervisor reports the exit a moment after the pipe has ended. What a killed one
+            # has left is ended first.
+            async with asyncio.timeout(_SWEEP_S if self.is_lost else _EXIT_REPORT_S):
+                return await asyncio.shield(self.exited)
+        return "closed its output"
+
+    async def describe_loss(self) -> str | None:
+        """Return how the adapter ended, if its supervisor was killed; None otherwise.
+
+        All below the supervisor is ended then: what the adapter reports is no end of the program's
+        own.
+        """
+        return await self.describe_exit() if self.is_lost else None
 
     async def spawn_program(
         self,

@@ -285,6 +285,20 @@ async def test_a_member_that_has_ended_is_named_by_what_it_was_started_with(sess
     assert [one.label for one in await group.members()] == ["main", "7"]
 
 
+async def test_a_member_that_answers_late_is_named_by_what_it_was_started_with(session_factory):
+    group, above = await start_program(session_factory.sessions)
+    await start_member(above)
+    (session,) = [one for one in group.sessions() if one is not group.first]
+    started_with = {"PYTEST_XDIST_WORKER": "gw0"}
+    group.first.process.variables = started_with
+    session.process.variables = started_with | {"RANK": "2"}
+    group._late |= {group.first, session}
+    assert [one.label for one in group.known_members()] == ["main", "2"]
+    # What it says itself goes before that.
+    group.note_facts(session, MemberFacts({}, "Process-7"))
+    assert [one.label for one in group.known_members()] == ["main", "7"]
+
+
 async def test_a_filter_that_matches_no_process_is_said_in_every_answer(session_factory):
     group, _ = await start_group(session_factory.sessions, 2)
     group.pattern = "*nosuch*"

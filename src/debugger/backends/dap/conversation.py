@@ -448,12 +448,7 @@ class AdapterConversation:
             return
         how = "closed its connection"
         if self._guard is not None and problem is None:
-            try:
-                # The guard reports the exit a moment after the pipe has ended.
-                async with asyncio.timeout(1):
-                    how = await asyncio.shield(self._guard.exited)
-            except TimeoutError:
-                how = "closed its output"
+            how = await self._guard.describe_exit()
         output = self._last_words()
         message = problem.message if problem else f"{self._adapter.name} {how} unexpectedly"
         if output:
@@ -464,9 +459,11 @@ class AdapterConversation:
         self.client.fail_all(error)
         self.events.note_adapter_lost(None if self.events.is_over else message)
 
-    async def _drain_output(self) -> None:
+    async def _drain_output(self) -> str | None:
         if self.stdio is not None:
             await self.stdio.read_to_end()
+        loss = await self._guard.describe_loss() if self._guard is not None else None
+        return f"{self._adapter.name} {loss} unexpectedly" if loss is not None else None
 
     async def _answer_request(self, command: str, raw: msgspec.Raw) -> dict[str, Any]:
         if command == "runInTerminal":

@@ -108,7 +108,7 @@ class EventDispatcher:
         *,
         sink: Sink,
         judge: Callable[[Stopped], Awaitable[Stopped | None]],
-        drain: Callable[[], Awaitable[None]],
+        drain: Callable[[], Awaitable[str | None]],
         tasks: asyncio.TaskGroup,
         second_end_s: float = _SECOND_END_S,
     ) -> None:
@@ -451,9 +451,14 @@ class EventDispatcher:
         except TimeoutError:
             pass
         # The files may still have output of the program after both events.
-        await self._drain()
+        # What ends all below a killed guard may end the program before the adapter: why that is
+        # lost is known once the output has been read to its end.
+        loss = await self._drain()
         if not self._is_muted and not self.is_over:
             self._enter_phase(ProgramPhase.OVER)
+            if loss is not None:
+                self._sink(BackendEnded(error=loss))
+                return
             # The status as the parent saw it is preferred: lldb gives the signal's number as exit
             # code, and gdb 16 gives 0 for SIGSEGV.
             self._sink(self._program_end())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Protocol
 
 from debugger.backends.base import BackendEnded, LogpointPassed, OutputPrinted
@@ -90,8 +89,6 @@ def to_exited(status: int | None, number: int | None, *, is_guest: bool) -> Exit
 
 # Frida's reasons for a detach: an exec that was not seen coming, and an end.
 _REPLACED, _ENDED = "process-replaced", "process-terminated"
-# The guard reports how the host ended, shortly after the pipe is closed.
-_HOW_S = 2.0
 # The agent hooks libc's execve, execveat and fexecve; a raw system call passes by all of
 # them.
 _UNSEEN = "it does so by a system call of its own"
@@ -261,10 +258,8 @@ class EngineEventQueue:
             return
         reason = event.reason if isinstance(event, of.EngineLost) else HOST_ENDED
         if reason == HOST_ENDED:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_HOW_S):
-                    how = await asyncio.shield(guarded.exited)
-                    reason = f"the process that holds Frida {how.rstrip(',')}"
+            how = await guarded.describe_exit()
+            reason = f"the process that holds Frida {how.rstrip(',')}"
             if self._parts.is_guest:
                 reason += f": process {self._parts.engine.pid} runs on, without the debugger"
             await self._report_end(None, error=reason)

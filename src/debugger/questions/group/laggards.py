@@ -35,6 +35,7 @@ _MANAGER = re.compile(r"Manager-[\d:]+(?:@|\Z)")  # the name of its process
 _SETTLE_S, _ALONE_S, AGAIN_S = 60.0, 10.0, 2.0
 SETTLE_MAX_S = 300.0
 _MEMBERS_MAX = 80  # characters of a set of members in a sentence
+_CALL_NUMBER = re.compile(r" #\d+")  # of a collective call, in its process group
 _ROOT = re.compile(r"root -?\d+\Z")  # of a collective call of MPI
 # They are at no line: what is known of them is how they ended, or why they do not answer.
 _KNOWN_BY_DETAIL = frozenset({FAILED, SILENT})
@@ -259,9 +260,15 @@ def _calls_to_join(verdict: GroupVerdict) -> list[bool]:
 
 
 def _place_keys(verdict: GroupVerdict) -> list[Hashable]:
-    """Return who is in which function: the lines of one that computes change."""
+    """Return who is in which function: the lines of one that computes change.
+
+    Who has come to the next collective call at the same line goes on, if slowly.
+    """
     places = ((one, one.place or StackPlace("")) for one in verdict.rows)
-    return [(one.members, one.kind, place.function, place.file) for one, place in places]
+    return [
+        (one.members, one.kind, place.function, place.file, _CALL_NUMBER.findall(one.call))
+        for one, place in places
+    ]
 
 
 def _find_absent(waits: Sequence[MemberWait], meeting: Sequence[MemberWait]) -> list[MemberWait]:

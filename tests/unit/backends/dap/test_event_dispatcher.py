@@ -45,6 +45,7 @@ class Ear:
         self.judged: list[Stopped] = []
         self.stands = True
         self.drained = 0
+        self.loss: str | None = None
         self.ended = asyncio.Event()
         self.events = EventDispatcher(
             ADAPTER,
@@ -65,8 +66,9 @@ class Ear:
         self.judged.append(stop)
         return stop if self.stands else None
 
-    async def _drain(self) -> None:
+    async def _drain(self) -> str | None:
         self.drained += 1
+        return self.loss
 
     def say(self, name: str, **body: Any) -> None:
         self.events.handle_event(name, msgspec.Raw(json.dumps(body).encode()))
@@ -91,6 +93,14 @@ async def test_the_end_is_told_once_in_any_order_of_events(ear, order):
     code = 3 if "exited" in order else None
     assert await ear.end() == [ExitedProgram(code=code), BackendEnded()]
     assert ear.drained == 1
+    assert ear.events.is_over
+
+
+async def test_an_end_that_came_with_the_loss_of_the_guard_is_told_as_the_loss(ear):
+    ear.loss = "lldb-dap was ended, because its guard was killed by signal 9, unexpectedly"
+    ear.say("exited", exitCode=9)
+    ear.events.note_adapter_lost("later")
+    assert await ear.end() == [BackendEnded(error=ear.loss)]
     assert ear.events.is_over
 
 

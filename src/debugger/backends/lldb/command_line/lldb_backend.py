@@ -272,7 +272,11 @@ class LldbBackend:
         if self._stdio is not None:
             # Output may follow the end of the program.
             await self._stdio.read_to_end()
-        if not self._is_muted:
+        guard = self._console.guard
+        loss = await guard.describe_loss() if guard is not None else None
+        if not self._is_muted and loss is not None:
+            self._sink(BackendEnded(error=f"lldb {loss} unexpectedly"))
+        elif not self._is_muted:
             if exited is not None:
                 self._sink(exited)
             self._sink(BackendEnded())

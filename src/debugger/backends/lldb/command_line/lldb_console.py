@@ -302,11 +302,7 @@ class LldbConsole:
             problem = str(error)
             await guard.kill_process(guard.pid)
         if not problem:
-            how = "closed its output"
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(1):
-                    how = await asyncio.shield(guard.exited)
-            problem = f"lldb {how} unexpectedly{self._last_words()}"
+            problem = f"lldb {await guard.describe_exit()} unexpectedly{self._last_words()}"
         self._on_lldb_lost(problem)
 
     def _take_piece(self, piece: LldbAnswerText | LldbTalk) -> None:

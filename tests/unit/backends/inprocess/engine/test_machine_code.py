@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import platform
 import shutil
+import subprocess
 
 import pytest
 
+from debuggees import find_source
 from debugger.backends.inprocess.engine import machine_code
 from debugger.backends.inprocess.engine.agent_connection import agent_source
 from debugger.backends.inprocess.engine.code import build
@@ -24,6 +26,17 @@ def compiler():
 @pytest.mark.parametrize("name", build.SOURCES)
 def test_the_shipped_bytes_are_those_of_the_sources(compiler, name):
     assert getattr(machine_code, name) == build.build_code(build.SOURCES[name])
+
+
+@pytest.mark.parametrize("source", ["trace.c", "log.c"])
+def test_a_ring_is_full_only_where_it_is_also_for_a_thread_that_is_held_up(
+    compiler, source, tmp_path
+):
+    program = tmp_path / "ring_room"
+    flags = [one for one in build.FLAGS if one != "-ffreestanding"]
+    flags += [f'-DRING_SOURCE="{build.HERE / source}"', "-o", str(program)]
+    subprocess.run(["gcc", *flags, find_source("ring_room.c")], check=True)
+    assert subprocess.run([str(program)], check=False).returncode == 0
 
 
 @pytest.mark.parametrize(

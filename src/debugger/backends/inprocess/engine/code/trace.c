@@ -110,10 +110,16 @@ static u32 thread_of(struct block *block) {
   return (u32)ask(186, 0, 0, 0, 0);
 }
 
+static int has_room(struct state *s) {
+  /* In this order, and with a sign: a thread that is held up in between finds more drained than it
+   * has seen claimed. Threads check and then claim, so as many as are in between may overrun the
+   * bound: hence MARGIN. */
+  u32 claimed = s->claimed;
+  return (int)(claimed - s->drained) < (int)(RING - MARGIN);
+}
+
 static struct record *claim(struct state *s, u32 *number) {
-  /* Threads check and then claim, so as many as are in between may overrun the bound: hence
-   * MARGIN. */
-  if (s->claimed - s->drained >= RING - MARGIN) {
+  if (!has_room(s)) {
     __atomic_add_fetch(&s->dropped, 1, __ATOMIC_RELAXED);
     return 0;
   }
