@@ -64,8 +64,7 @@ _FAULT = "following it failed by a fault of the debugger; debugger daemon logs s
 _UNREAD = "(not read)"  # a chain's value that lay in registers
 _UNSEEN_WRITE = "something that was not seen wrote"
 _ABSENT_PART = re.compile(r"\Athe zero value: .* gives no (?P<part>\S+)\Z", re.DOTALL)
-# How a chain ends at a variable of an object that has none: of Ruby and PHP.
-_NOTHING_WROTE = "nothing wrote "
+_NOTHING_WROTE = "nothing wrote "  # an object's variable that is not there, of Ruby and PHP
 _REASONS = {
     ChainEnd.UNINITIALISED: "it was read before it was written",
     ChainEnd.LOST: "another run did not come to the same place",
