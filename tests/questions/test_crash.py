@@ -397,6 +397,8 @@ def test_a_handler_of_cpp_that_throws_on_does_not_hide_where_it_was_thrown(
     assert (data["outcome"], data["exit_signal"]) == ("crashed", "SIGABRT")
     assert data["cause"].startswith("key key="), data["cause"]
     assert '"c" is not in sizes (out_of_range), in work on.cpp:6' in data["cause"]
+    data = cli("crash", "--json", "--no-why", "--", program, check=0).data["data"]
+    assert data["cause"].endswith("in work on.cpp:9"), "without a further run it is the handler"
 
 
 PASSED_ON = """fn handle(n: i32) {

@@ -146,7 +146,10 @@ async def _find_crash_of_command(
     is_followed = asking.language == "java" and not (raised or no_why or asking.keep)
     chain = java_trace.CrashChain() if is_followed else None
     answer = await crash_question.find_crash(
-        asking, takes_raised=raised, on_crash=chain.read_once if chain is not None else None
+        asking,
+        takes_raised=raised,
+        may_repeat=not no_why,
+        on_crash=chain.read_once if chain is not None else None,
     )
     is_started = False
     if may_be_of_started(answer) and not raised:

@@ -88,12 +88,14 @@ async def find_crash(
     question: QuestionRun,
     *,
     takes_raised: bool = False,
+    may_repeat: bool = True,
     on_crash: Callable[[RunningQuestion, answers.Stop], Awaitable[None]] | None = None,
 ) -> Crash:
     """Run a program to its crash or its end, and explain the crash.
 
-    With `takes_raised`, to the first exception in the program's own code, caught or not. `on_crash`
-    is called at each stop that is the crash.
+    With `takes_raised`, to the first exception in the program's own code, caught or not. With
+    `may_repeat` it is run again where only that shows where an exception was thrown. `on_crash` is
+    called at each stop that is the crash.
 
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED; NOT_SUPPORTED for exceptions
@@ -116,8 +118,8 @@ async def find_crash(
     # A library has caught it and reports it, as that of Kotlin's coroutines does.
     is_unseen = "java" in question.languages and is_from_traceback(answer)
     is_first = is_unseen or _is_thrown_on(answer)
-    is_repeatable = isinstance(question.target, LaunchTarget) and not question.keep
-    if is_first and is_repeatable and took_s < _AGAIN_S and not takes_raised:
+    is_launched = isinstance(question.target, LaunchTarget) and answer.session is UNSET
+    if is_first and is_launched and may_repeat and not takes_raised and took_s < _AGAIN_S:
         again = await _stopped_where_thrown(question, answer, on_crash)
         return again or answer
     if not question.keep or answer.session is not UNSET or answer.outcome != "crashed":
