@@ -110,6 +110,9 @@ def test_what_finally_throws_again_is_where_it_was_thrown(shared_cli: Cli, class
     assert f"why: last=2, last assigned at Culprits.java:{made} in Culprits.closed" in shown
     assert f"note: the values are those at Culprits.java:{again}, which throws it again" in shown
     assert "caused by: " not in shown
+    words = ("count", "--at", "crash", *words)
+    followed = shared_cli("why", *words, check=0, cwd=FOLDER, timeout=320).out
+    assert followed.startswith(f"why: count = 1 in Culprits.closed at Culprits.java:{line}")
 
 
 @pytest.mark.parametrize(("case", "runs"), [("plain", 1), ("value", 2)])

@@ -72,14 +72,40 @@ final class OriginStart {
     /** Returns what an exception is about, where it was first thrown if a handler throws it again. */
     private ValueTrace.Cursor findThrown(String text, ObjectReference thrown, int index) {
         FailedCode failed = new FailedCode(thrown, stop, index);
-        Moment first = failed.isThrownAgain() ? trace.findThrow(thrown, stop) : null;
+        if (!failed.isThrownAgain()) {
+            return findFailed(text, failed, stop, index);
+        }
+        Moment first = trace.findThrow(thrown, stop);
         int own = first == null ? -1 : first.firstOwn();
         boolean isSameCall = own >= 0 && first.depthOf(own) == stop.depthOf(index)
                 && first.thread().equals(stop.thread())
                 && first.frames().get(own).method().equals(frame.method());
-        ValueTrace.Cursor found = isSameCall
-                ? findFailed(text, new FailedCode(thrown, first, own), first, own) : null;
+        ValueTrace.Cursor found = null;
+        if (isSameCall) {
+            found = findFailed(text, new FailedCode(thrown, first, own), first, own);
+            found = found != null ? found : findVariable(text, first, own);
+        } else if (!text.isBlank() && trace.mustAskThrow(thrown)) {
+            // The text may be of what has gone or was changed since.
+            ValueNode caught = new ValueNode.Caught();
+            begin(text, new ValueTrace.Cursor(caught, stop, index, null));
+            return new ValueTrace.Cursor(caught, stop, index, new ValueReader.Known(thrown));
+        }
         return found != null ? found : findFailed(text, failed, stop, index);
+    }
+
+    /** Returns a variable by its name, as it was at another moment; null where it was none. */
+    private ValueTrace.Cursor findVariable(String text, Moment moment, int index) {
+        RecordedFrame then = moment.frames().get(index);
+        for (LocalSlots.Variable one : LocalSlots.of(then.method())) {
+            boolean isIt = one.name().equals(text) && one.first() <= then.code()
+                    && then.code() <= one.last() && then.locals().containsKey(one.slot());
+            if (isIt) {
+                ValueNode local = new ValueNode.Local(one.slot(), (int) then.code());
+                return begin(text, new ValueTrace.Cursor(local, moment, index,
+                        new ValueReader.Known(then.locals().get(one.slot()))));
+            }
+        }
+        return null;
     }
 
     /** Returns what an exception is about, if the text is of that; null where it is not known. */

@@ -313,14 +313,18 @@ final class ValueTrace {
         if (at.value() == null || !(at.value().value() instanceof ObjectReference thrown)) {
             return report.end("not followed", "the exception that was caught is not known");
         }
-        String key = ValueRecorder.thrownKey(thrown.referenceType());
-        if (plan.mustAsk(key)) {
+        if (mustAskThrow(thrown)) {
             plan.supposeThrown(thrown);
             return report.pause("where the exception was thrown is seen by a further run");
         }
         Moment first = findThrow(thrown, at.moment());
         return first != null ? followThrown(first, thrown)
                 : endUnseen("no throw of the exception was recorded");
+    }
+
+    /** Tells whether a further run is to record where an exception was thrown, and asks for it. */
+    boolean mustAskThrow(ObjectReference thrown) {
+        return plan.mustAsk(ValueRecorder.thrownKey(thrown.referenceType()));
     }
 
     /** Returns the first throw of an exception that was recorded before a moment; or null. */
