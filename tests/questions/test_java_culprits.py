@@ -21,6 +21,7 @@ CASES = {
     "split": ('parts={"ada;36"}', "parts assigned", "parts"),
     "cut": ("at=-1", "at assigned", "at"),
     "joined": ("middle=null", "middle assigned", "middle"),
+    "locked": ("numbers=[2, 3]", "numbers changed by remove while the loop", "removes"),
 }
 RUNS = """\
 import java.nio.file.*;
@@ -96,6 +97,22 @@ def test_a_crash_leads_to_where_its_value_was_made(
     assert f"Culprits.java:{find_marker('java_bugs/Culprits.java', marker)}" in origin.replace(
         " :", " Culprits.java:"
     )
+
+
+def test_what_finally_throws_again_is_where_it_was_thrown(shared_cli: Cli, classes: Path) -> None:
+    """Its variables have gone, and others are changed: a further run sees them at the throw."""
+    words = ("--timeout", "300", "--", "java", "-cp", str(classes), "Culprits", "closed")
+    shown = shared_cli("crash", *words, check=0, cwd=FOLDER, timeout=320).out
+    line, made, again = (
+        find_marker("java_bugs/Culprits.java", one) for one in ("closed", "last", "rethrown")
+    )
+    assert shown.splitlines()[0].endswith(f"in Culprits.closed Culprits.java:{line}")
+    assert f"why: last=2, last assigned at Culprits.java:{made} in Culprits.closed" in shown
+    assert f"note: the values are those at Culprits.java:{again}, which throws it again" in shown
+    assert "caused by: " not in shown
+    words = ("count", "--at", "crash", *words)
+    followed = shared_cli("why", *words, check=0, cwd=FOLDER, timeout=320).out
+    assert followed.startswith(f"why: count = 1 in Culprits.closed at Culprits.java:{line}")
 
 
 @pytest.mark.parametrize(("case", "runs"), [("plain", 1), ("value", 2)])

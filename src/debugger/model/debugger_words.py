@@ -244,6 +244,8 @@ class DebuggerTraits:
     return_command: str | None = None
     # At a watchpoint, gives function, file and line of the access, a line each.
     access_expression: str | None = None
+    # At an exception, gives the FILE:LINE that threw it again, if code ran in between.
+    rethrow_expression: str | None = None
     # Where a name may be a method: a function that reads what such a text names, and runs nothing.
     read_function: str | None = None
     # What helps where there is no such command.

@@ -1,3 +1,4 @@
+import java.io.StringReader;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -50,6 +51,26 @@ public class Culprits {
         return String.join("-", "a").concat(middle);  // @joined
     }
 
+    static String locked() {
+        List<Integer> numbers = new ArrayList<>(List.of(1, 2, 3));
+        synchronized (numbers) {
+            for (Integer one : numbers) {
+                if (one == 1) numbers.remove(one);  // @removes
+            }
+        }
+        return "";
+    }
+
+    static int closed(int count) {
+        try (StringReader reader = new StringReader("x")) {
+            int[] sizes = new int[2];
+            int last = count + 1;  // @last
+            return sizes[last];  // @closed
+        } finally {
+            count = 0;
+        }  // @rethrown
+    }
+
     public static void main(String[] words) {
         System.out.println(switch (words[0]) {
             case "popped" -> popped(new ArrayDeque<>());
@@ -58,6 +79,8 @@ public class Culprits {
             case "split" -> split();
             case "cut" -> cut("key");
             case "joined" -> joined();
+            case "locked" -> locked();
+            case "closed" -> closed(words.length);
             default -> {
                 fixed();
                 yield "";

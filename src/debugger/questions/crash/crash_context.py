@@ -34,7 +34,7 @@ from debugger.questions.crash.failed_statement import (
     read_statement,
 )
 from debugger.questions.crash.fault_address import address_of
-from debugger.questions.crash.replaced_exception import add_replaced
+from debugger.questions.crash.replaced_exception import add_replaced, note_rethrow
 from debugger.questions.crash.sanitizer_report import summed_up
 from debugger.questions.runner import evidence_store
 from debugger.questions.runner.answer import CallerView, ThreadGroup
@@ -137,7 +137,7 @@ async def inspect_crash(
         thread_name=threads.name,
         threads=threads.groups,
         threads_total=threads.total,
-        notes=await _began_with(session, first),
+        notes=(*await _began_with(session, first), *await note_rethrow(session, frame)),
         pointers=await _explain_pointers(session, frame, address, [*known.values(), *own]),
         element=await name_element(session, frame),
     )

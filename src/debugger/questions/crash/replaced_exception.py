@@ -12,8 +12,9 @@ from pathlib import Path
 
 from msgspec import Struct, structs
 
+from debugger.errors import DebuggerError
 from debugger.model import answers
-from debugger.model.program import Frame
+from debugger.model.program import EvaluationPurpose, Frame
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.crash_cause import explain_crash
 from debugger.questions.crash.crash_facts import CrashFacts
@@ -61,6 +62,19 @@ def find_culprit(one: ReplacedException, reads: StatementReads, values: Mapping[
         values=values,
     )
     return explain_crash(facts).culprit
+
+
+async def note_rethrow(session: Session, frame: Frame | None) -> tuple[str, ...]:
+    """Note that the values are of a later moment: a handler ran, as of `finally` (a job)."""
+    expression = session.traits.rethrow_expression
+    if expression is None or frame is None:
+        return ()
+    try:
+        found = await session.backend.evaluate(expression, frame, EvaluationPurpose.PRINT)
+    except DebuggerError:
+        return ()  # what threw it is where it stopped
+    place = found.value.strip('"')
+    return (f"the values are those at {place}, which throws it again after the code of a handler",)
 
 
 async def add_replaced(

@@ -105,6 +105,7 @@ class JavaAdapter(AgentAdapter):
         runtime=Runtime.JAVA,
         changes_breakpoints_live=True,
         access_expression="$access",
+        rethrow_expression="$rethrown",
         log=LogDialect(thread="$thread", read_error=_read_logged_error),
     )
     install_command = "apt-get install default-jdk-headless"

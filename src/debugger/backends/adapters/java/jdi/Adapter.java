@@ -291,7 +291,8 @@ public final class Adapter {
             throw new DebuggerException("it did not stop at an exception");
         }
         Map<String, Object> details =
-                Throwables.describe(require().calls(), stop.thread(), stop.thrown());
+                Throwables.describe(
+                require().calls(), stop.thread(), stop.thrown(), require().thrownAt());
         return Client.fields("exceptionId", details.get("fullTypeName"),
                 "description", details.get("message"), "breakMode", "always", "details", details);
     }
@@ -349,7 +350,9 @@ public final class Adapter {
 
     private Map<String, Object> readStack(ThreadReference thread, int from, int levels)
             throws DebuggerException {
-        require().requireStop();
+        Stop stop = require().requireStop();
+        // Asking for it makes the frames invalid.
+        Location thrownAt = from == 0 && thread.equals(stop.thread()) ? require().thrownAt() : null;
         try {
             // A stack as small as the last one comes whole, in one round trip instead of two.
             List<StackFrame> whole = from == 0 && lastTotal < levels ? thread.frames() : null;
@@ -361,7 +364,8 @@ public final class Adapter {
             int depth = start;
             for (StackFrame frame : whole != null ? whole.subList(start, start + count)
                     : count > 0 ? thread.frames(start, count) : List.<StackFrame>of()) {
-                frames.add(describeFrame(new FramePosition(thread, depth++), frame.location()));
+                Location place = depth == 0 && thrownAt != null ? thrownAt : frame.location();
+                frames.add(describeFrame(new FramePosition(thread, depth++), place));
             }
             return Client.fields("stackFrames", frames, "totalFrames", total);
         } catch (IncompatibleThreadStateException running) {

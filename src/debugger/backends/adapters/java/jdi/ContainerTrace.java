@@ -151,11 +151,11 @@ final class ContainerTrace {
 
     /** Returns the tree of the container that a loop's iterator goes through; null if unknown. */
     ValueNode findIterated(ValueTrace.Cursor at, ValueNode.Call call) {
-        ValueNode made = trace.resolve(call.receiver, at.method());
+        ValueNode made = ValueTrace.resolve(call.receiver, at.method());
         while (made instanceof ValueNode.Call inner && inner.receiver != null
                 && Set.of("iterator", "listIterator", "values", "keySet", "stream")
                         .contains(inner.method.name())) {
-            made = trace.resolve(inner.receiver, at.method());
+            made = ValueTrace.resolve(inner.receiver, at.method());
         }
         return made == call.receiver ? null : made;
     }

@@ -6,7 +6,7 @@ import java.util.List;
 
 /** Finds the value that an exception is about, by the instruction at which it was thrown. */
 final class FailedCode {
-    private static final int THROW = 191;
+    private static final int THROW = ThrownAgain.THROW;
     private static final List<String> CHECKS =
             List.of("java.util.Objects", "kotlin.jvm.internal.Intrinsics");  // of what is null
 
@@ -60,8 +60,19 @@ final class FailedCode {
         boolean isLoad = opcode >= 46 && opcode <= 53;
         boolean isStore = opcode >= 79 && opcode <= 86;
         // An element's access has the index and the value above the array, a field's write the value.
-        return opcode == THROW && fromTop(1) instanceof ValueNode.Created ? null
+        return opcode == THROW && !throwsNull() ? null
                 : fromTop(isStore ? 3 : isLoad || opcode == 181 ? 2 : 1);
+    }
+
+    /** Tells whether `throw` failed for want of an exception. */
+    private boolean throwsNull() {
+        ValueNode operand = fromTop(1);
+        boolean isLocal = operand instanceof ValueNode.Local;
+        boolean isObject = operand instanceof ValueNode.Local local
+                && !(frame.locals().containsKey(local.slot)
+                && frame.locals().get(local.slot) == null);
+        return isLocal ? !isObject
+                : !(operand instanceof ValueNode.Created || operand instanceof ValueNode.Caught);
     }
 
     /** Returns the argument that the library found to be null; null where that is not clear. */
@@ -236,6 +247,11 @@ final class FailedCode {
         int index = (isPair ? 1 : 0) + (isMessage ? 1 : 0);
         ValueNode found = index < asserted.arguments.size() ? asserted.arguments.get(index) : null;
         return found instanceof ValueNode.Constant ? null : found;
+    }
+
+    /** Tells whether a handler of the compiler's throws the exception again. */
+    boolean isThrownAgain() {
+        return thrown != null && isOwn && ThrownAgain.isBy(frame.location());
     }
 
     /** Returns the call of an iterator whose container was changed meanwhile; or null. */

@@ -37,25 +37,17 @@ final class OriginStart {
             throw new DebuggerException("no frame of the program's own code is on the stack");
         }
         frame = stop.frames().get(index);
-        FailedCode failed = new FailedCode(
-                target.stop() == null ? null : target.stop().thrown(), stop, index);
-        ValueNode.Call loop = failed.findChangedLoop();
-        ValueTrace.Cursor changed = loop == null ? null : findChanged(text, loop, index);
-        if (changed != null) {
-            return changed;
+        ObjectReference thrown = target.stop() == null ? null : target.stop().thrown();
+        ValueTrace.Cursor failed = findThrown(text, thrown, index);
+        if (failed != null) {
+            return failed;
         }
-        FailedCode.Culprit culprit = failed.findCulprit();
-        if (text.isBlank() && culprit == null) {
+        if (text.isBlank()) {
             throw new DebuggerException("no value is known that the failure is about");
         }
-        // What `crash` shows may be no expression, as `a caught exception`.
-        boolean isCulprit = culprit != null && (text.isBlank()
-                || CodeText.isSame(text, CodeText.of(culprit.node(), frame.method())));
-        ValueNode node = isCulprit ? culprit.node() : findInStatement(text);
+        ValueNode node = findInStatement(text);
         ValueReader.Known value;
-        if (isCulprit && culprit.value() != null) {
-            value = culprit.value();
-        } else if (node != null) {
+        if (node != null) {
             value = trace.reader().read(node, frame, true);
         } else {
             Evaluator own = index == position.depth() ? evaluator
@@ -68,25 +60,93 @@ final class OriginStart {
             value = isVariable ? trace.reader().read(node, frame, true) : value;
             // A call of a method has made the frames invalid, and their values are the same.
         }
-        ValueTrace.Cursor first = new ValueTrace.Cursor(node, stop, index, value);
-        String shown = text.isBlank() ? CodeText.of(node, frame.method()) : text;
+        return begin(text, new ValueTrace.Cursor(node, stop, index, value));
+    }
+
+    private ValueTrace.Cursor begin(String text, ValueTrace.Cursor first) {
+        String shown = text.isBlank() ? CodeText.of(first.node(), first.method()) : text;
         trace.report().begin(shown, first);
         return first;
     }
 
+    /** Returns what an exception is about, where it was first thrown if a handler throws it again. */
+    private ValueTrace.Cursor findThrown(String text, ObjectReference thrown, int index) {
+        FailedCode failed = new FailedCode(thrown, stop, index);
+        if (!failed.isThrownAgain()) {
+            return findFailed(text, failed, stop, index);
+        }
+        Moment first = trace.findThrow(thrown, stop);
+        int own = first == null ? -1 : first.firstOwn();
+        boolean isSameCall = own >= 0 && first.depthOf(own) == stop.depthOf(index)
+                && first.thread().equals(stop.thread())
+                && first.frames().get(own).method().equals(frame.method());
+        ValueTrace.Cursor found = null;
+        if (isSameCall) {
+            found = findFailed(text, new FailedCode(thrown, first, own), first, own);
+            found = found != null ? found : findVariable(text, first, own);
+        } else if (!text.isBlank() && trace.mustAskThrow(thrown)) {
+            // The text may be of what has gone or was changed since.
+            ValueNode caught = new ValueNode.Caught();
+            begin(text, new ValueTrace.Cursor(caught, stop, index, null));
+            return new ValueTrace.Cursor(caught, stop, index, new ValueReader.Known(thrown));
+        }
+        return found != null ? found : findFailed(text, failed, stop, index);
+    }
+
+    /** Returns a variable by its name, as it was at another moment; null where it was none. */
+    private ValueTrace.Cursor findVariable(String text, Moment moment, int index) {
+        RecordedFrame then = moment.frames().get(index);
+        for (LocalSlots.Variable one : LocalSlots.of(then.method())) {
+            boolean isIt = one.name().equals(text) && one.first() <= then.code()
+                    && then.code() <= one.last() && then.locals().containsKey(one.slot());
+            if (isIt) {
+                ValueNode local = new ValueNode.Local(one.slot(), (int) then.code());
+                return begin(text, new ValueTrace.Cursor(local, moment, index,
+                        new ValueReader.Known(then.locals().get(one.slot()))));
+            }
+        }
+        return null;
+    }
+
+    /** Returns what an exception is about, if the text is of that; null where it is not known. */
+    private ValueTrace.Cursor findFailed(
+            String text, FailedCode failed, Moment moment, int index) {
+        ValueNode.Call loop = failed.findChangedLoop();
+        ValueTrace.Cursor changed = loop == null ? null : findChanged(text, loop, moment, index);
+        if (changed != null) {
+            return changed;
+        }
+        FailedCode.Culprit culprit = failed.findCulprit();
+        // What `crash` shows may be no expression, as `a caught exception`.
+        boolean isCulprit = culprit != null && (text.isBlank() || CodeText.isSame(text,
+                CodeText.of(culprit.node(), moment.frames().get(index).method())));
+        if (!isCulprit) {
+            return null;
+        }
+        ValueTrace.Cursor unread = new ValueTrace.Cursor(culprit.node(), moment, index, null);
+        ValueReader.Known value = culprit.value() != null ? culprit.value()
+                : moment.isStop() ? trace.reader().read(culprit.node(), frame, true)
+                : trace.read(culprit.node(), unread);
+        if (!moment.isStop()) {
+            trace.plan().suppose(unread.method(), culprit.node());
+        }
+        return begin(text, new ValueTrace.Cursor(culprit.node(), moment, index, value));
+    }
+
     /** Returns the loop that a change of its container ended, if the text is of that container. */
-    private ValueTrace.Cursor findChanged(String text, ValueNode.Call loop, int index) {
-        ValueTrace.Cursor at = new ValueTrace.Cursor(loop, stop, index, null);
+    private ValueTrace.Cursor findChanged(
+            String text, ValueNode.Call loop, Moment moment, int index) {
+        ValueTrace.Cursor at = new ValueTrace.Cursor(loop, moment, index, null);
         ValueNode container = trace.containers().findIterated(at, loop);
         if (container == null) {
             return null;
         }
-        String name = CodeText.of(container, frame.method());
+        String name = CodeText.of(container, at.method());
         if (!text.isBlank() && !CodeText.isSame(text, name) && !name.endsWith("." + text)) {
             return null;
         }
-        trace.setChangedLoop(loop);
-        trace.report().begin(name, new ValueTrace.Cursor(container, stop, index,
+        trace.setChangedLoop(loop, moment);
+        trace.report().begin(name, new ValueTrace.Cursor(container, moment, index,
                 trace.read(container, at)));
         return at;
     }

@@ -34,7 +34,7 @@ final class StreamedItems {
                 new ValueTrace.Cursor(at.node(), at.moment(), own, at.value());
         ValueNode node = StackAnalysis.of(caller.method()).callAt(caller.frame().code());
         while (node instanceof ValueNode.Call call && call.receiver != null) {
-            ValueNode from = trace.resolve(call.receiver, caller.method());
+            ValueNode from = ValueTrace.resolve(call.receiver, caller.method());
             ValueReader.Known known = SOURCES.contains(call.method.name())
                     ? trace.read(from, caller) : null;
             if (known != null && known.value() instanceof ObjectReference container

@@ -1,5 +1,7 @@
 package debugger.jdi;
 
+import com.sun.jdi.IncompatibleThreadStateException;
+import com.sun.jdi.Location;
 import com.sun.jdi.ObjectReference;
 import com.sun.jdi.ThreadReference;
 import com.sun.jdi.VMDisconnectedException;
@@ -58,6 +60,8 @@ final class Target {
     private final ProcessHandle starter;  // the build tool that started the JVM, or null
     // Guarded by this object's monitor, as all that follows.
     private Stop stop;
+    private Stop located;  // the one that `thrownAt` is of
+    private Location thrownAt;
     private EventSet startEvents;
     private boolean isConfigured;
     private boolean isOver;
@@ -330,6 +334,19 @@ final class Target {
         return stop;
     }
 
+    /** Returns where the exception of the stop came from that a handler throws again; else null. */
+    Location thrownAt() {
+        Stop last = stop();
+        if (last == null || last.thrown() == null) {
+            return null;
+        }
+        if (last != located) {
+            thrownAt = ThrownAgain.locate(calls(), last.thread(), last.thrown());
+            located = last;
+        }
+        return thrownAt;
+    }
+
     synchronized void pause() {
         if (stop != null || isOver) {
             return;
@@ -371,11 +388,25 @@ final class Target {
         Stop last = stop();
         if (last != null && last.thrown() != null) {
             result.put("$exception", last.thrown());
+            addRethrow(result, last);
         }
         if (steps.hasReturned(thread)) {
             result.put("$returned", steps.returned());
         }
         return result;
+    }
+
+    /** Adds the line that throws the exception again, if a handler has run code before. */
+    private void addRethrow(Map<String, Value> result, Stop last) {
+        try {
+            Location top = thrownAt() == null ? null : last.thread().frame(0).location();
+            if (top != null && ThrownAgain.changesValues(top)) {
+                Sources.Shown shown = sources.show(top);
+                result.put("$rethrown", vm.mirrorOf(shown.name() + ":" + shown.line()));
+            }
+        } catch (IncompatibleThreadStateException running) {
+            // It has none then.
+        }
     }
 
     Evaluator evaluator(FramePosition position) {

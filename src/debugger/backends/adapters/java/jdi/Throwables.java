@@ -17,7 +17,7 @@ import java.util.Map;
 
 /** Reads exceptions of the program. */
 final class Throwables {
-    private static final String TRACE = "Java";  // the stratum of a trace, also of inlined code
+    static final String TRACE = "Java";  // the stratum of a trace, also of inlined code
     private static final int CAUSES_MAX = 10;
     private static final int FRAMES_MAX = 200;
 
@@ -47,7 +47,8 @@ final class Throwables {
     }
 
     /** Describes an exception with its causes (DAP: ExceptionDetails). */
-    static Map<String, Object> describe(Calls calls, ThreadReference thread, ObjectReference thrown) {
+    static Map<String, Object> describe(
+            Calls calls, ThreadReference thread, ObjectReference thrown, Location thrownAt) {
         List<ObjectReference> chain = new ArrayList<>();
         for (ObjectReference one = thrown; one != null && chain.size() < CAUSES_MAX
                 && !chain.contains(one); one = cause(one)) {
@@ -58,7 +59,7 @@ final class Throwables {
         for (int index = chain.size() - 1; index >= 0; index--) {
             ObjectReference one = chain.get(index);
             String name = Names.full(one.referenceType().name());
-            String origin = one == thrown ? locateOrigin(calls, thread, one) : "";
+            String origin = one == thrown ? locateOrigin(calls, thread, one, thrownAt) : "";
             if (!origin.isEmpty()) {
                 details = Client.fields("typeName", name, "fullTypeName", name,
                         "message", join(messageOf(calls, thread, one), origin),
@@ -107,18 +108,20 @@ final class Throwables {
      * Returns where an exception was created that is thrown again elsewhere; "" for any other.
      *
      * A kept exception is thrown by another statement, that of a coroutine by the library that ran it.
+     * `thrownAt` stands for the innermost place where a handler of the compiler's throws it again.
      */
     private static String locateOrigin(
-            Calls calls, ThreadReference thread, ObjectReference thrown) {
+            Calls calls, ThreadReference thread, ObjectReference thrown, Location thrownAt) {
         List<String> places = ownPlaces(calls, thread, thrown);
         try {
             for (StackFrame frame : thread.frames()) {
-                Location stop = frame.location();
+                boolean isMoved = thrownAt != null && frame.equals(thread.frame(0));
+                Location stop = isMoved ? thrownAt : frame.location();
                 if (!Names.isLibrary(stop.declaringType().name())) {
                     String place = describePlace(stop.declaringType().name(), stop.method().name(),
                             stop.sourceName(TRACE), stop.lineNumber(TRACE));
                     boolean isTop = frame.equals(thread.frame(0));
-                    boolean isSame = isTop ? places.contains(place) : places.indexOf(place) == 0;
+                    boolean isSame = isTop && !isMoved ? places.contains(place) : places.indexOf(place) == 0;
                     return places.isEmpty() || isSame ? "" : "created in " + places.get(0);
                 }
             }
@@ -195,7 +198,7 @@ final class Throwables {
                 + ")";
     }
 
-    private static String text(Value value) {
+    static String text(Value value) {
         return value instanceof StringReference text ? text.value() : "";
     }
 }

@@ -290,12 +290,21 @@ final class ValueRecorder {
 
     private void readCulprit(Moment made) {
         int own = made.firstOwn();
-        FailedCode.Culprit culprit = own < 0 ? null
-                : new FailedCode(made.object(), made, own).findCulprit();
+        if (own < 0) {
+            return;
+        }
+        RecordedFrame frame = made.frames().get(own);
+        FailedCode failed = new FailedCode(made.object(), made, own);
+        FailedCode.Culprit culprit = failed.findCulprit();
+        if (culprit != null) {
+            readAll(culprit.node(), frame, made.known());
+        }
         if (culprit != null && culprit.value() != null) {
             made.known().put(culprit.node(), culprit.value());
-        } else if (culprit != null) {
-            readAll(culprit.node(), made.frames().get(own), made.known());
+        }
+        ValueNode.Call loop = failed.findChangedLoop();
+        if (loop != null && loop.receiver != null) {
+            readAll(ValueTrace.resolve(loop.receiver, frame.method()), frame, made.known());
         }
     }
 

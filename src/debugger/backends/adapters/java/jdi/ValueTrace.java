@@ -43,6 +43,7 @@ final class ValueTrace {
     private final RecordPlan plan;
     private final ContainerTrace containers;
     private ValueNode changedLoop;  // the call of an iterator that failed, or null
+    private Moment changedAt;
 
     ValueTrace(Target target) {
         reader = new ValueReader(target.vm());
@@ -54,15 +55,16 @@ final class ValueTrace {
 
     /** Tells whether a call failed because its container was changed meanwhile. */
     boolean isChangedLoop(Cursor at, ValueNode.Call call) {
-        return changedLoop == call && at.moment().isStop();
+        return changedLoop == call && at.moment() == changedAt;
     }
 
     ContainerTrace containers() {
         return containers;
     }
 
-    void setChangedLoop(ValueNode call) {
+    void setChangedLoop(ValueNode call, Moment moment) {
         changedLoop = call;
+        changedAt = moment;
     }
 
     ValueReader reader() {
@@ -141,7 +143,7 @@ final class ValueTrace {
     }
 
     /** Returns a temporary's own tree, as of the array that a loop goes through. */
-    ValueNode resolve(ValueNode node, Method method) {
+    static ValueNode resolve(ValueNode node, Method method) {
         if (node instanceof ValueNode.Local local && isTemporary(local, method)) {
             StackAnalysis.Write store = StackAnalysis.of(method).onlyStore(local);
             return store == null ? node : store.value();
@@ -311,18 +313,32 @@ final class ValueTrace {
         if (at.value() == null || !(at.value().value() instanceof ObjectReference thrown)) {
             return report.end("not followed", "the exception that was caught is not known");
         }
-        String key = ValueRecorder.thrownKey(thrown.referenceType());
-        if (plan.mustAsk(key)) {
+        if (mustAskThrow(thrown)) {
             plan.supposeThrown(thrown);
             return report.pause("where the exception was thrown is seen by a further run");
         }
-        // Thrown again, as by a finally, it was thrown for the same.
-        Moment first = null;
-        for (Moment one : recorder.before(key, at.moment().number())) {
-            first = thrown.equals(one.object()) ? one : first;
-        }
+        Moment first = findThrow(thrown, at.moment());
         return first != null ? followThrown(first, thrown)
                 : endUnseen("no throw of the exception was recorded");
+    }
+
+    /** Tells whether a further run is to record where an exception was thrown, and asks for it. */
+    boolean mustAskThrow(ObjectReference thrown) {
+        return plan.mustAsk(ValueRecorder.thrownKey(thrown.referenceType()));
+    }
+
+    /** Returns the first throw of an exception that was recorded before a moment; or null. */
+    Moment findThrow(ObjectReference thrown, Moment before) {
+        if (recorder == null) {
+            return null;
+        }
+        // Thrown again, as by a finally, it was thrown for the same.
+        Moment first = null;
+        String key = ValueRecorder.thrownKey(thrown.referenceType());
+        for (Moment one : recorder.before(key, before.number())) {
+            first = thrown.equals(one.object()) ? one : first;
+        }
+        return first;
     }
 
     private Cursor followThrown(Moment moment, ObjectReference thrown) {
