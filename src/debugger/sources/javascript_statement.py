@@ -76,7 +76,9 @@ def _end_of(text: str, begin: int) -> int:
         if start < begin:
             continue
         depth += (part in _OPENERS) - (part in _CLOSERS)
-        if depth < 0 or (depth == 0 and (part == ";" or (part == "," and is_body))):
+        if depth == 0 and part == ";":
+            return start + 1
+        if depth < 0 or (depth == 0 and part == "," and is_body):
             return start
     return len(text)
 

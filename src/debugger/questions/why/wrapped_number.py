@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from itertools import zip_longest
 
 import msgspec
 
@@ -45,8 +46,8 @@ class _Assigned(msgspec.Struct, frozen=True):
 
 def add_overflows(answer: Why) -> Why:
     """Return an answer in which the links say of which value the type holds a part only."""
-    following = (*answer.links[1:], None)
-    links = tuple(_with_overflow(*both) for both in zip(answer.links, following, strict=True))
+    pairs = zip_longest(answer.links, answer.links[1:])
+    links = tuple(_with_overflow(*both) for both in pairs)
     return msgspec.structs.replace(answer, links=links)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.questions.why.wrapped_number import describe_overflow
+from debugger.questions.why.answer import Why
+from debugger.questions.why.wrapped_number import add_overflows, describe_overflow
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,8 @@ def test_other_results_are_no_overflow(
     statement: str, values: dict[str, str], old: str | None, new: str
 ) -> None:
     assert not describe_overflow(statement, values, old, new)
+
+
+def test_an_answer_without_links_stays_as_it_is() -> None:
+    answer = Why("r", "fail", "r: not followed")
+    assert add_overflows(answer) == answer
