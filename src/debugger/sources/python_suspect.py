@@ -42,6 +42,11 @@ _JOINED = re.compile(
     r"|sequence item (?P<index>\d+): expected \w+ instance, [\w.]+ found"
 )
 _UNHASHABLE = re.compile(r"unhashable type: '(?P<type>[\w.]+)'")
+# Types of what is no data: its call, or an `await`, was left out.
+_NO_DATA = frozenset(
+    {"method", "function", "builtin_function_or_method", "coroutine", "generator", "type"}
+    | {"async_generator", "property", "classmethod", "staticmethod", "ellipsis"}
+)
 _ADDING = frozenset({"sum", "fsum", "mean", "fmean"})
 _ORDERING = frozenset({"sorted", "min", "max", "sort", "heapify", "nlargest", "nsmallest"})
 _HASHING = frozenset({"set", "frozenset", "Counter", "fromkeys"})
@@ -196,13 +201,6 @@ def _find_operand(tree: ast.AST, exception: str, message: str) -> PythonSuspect 
     return _only_chain(wrong)
 
 
-# Types of what is no data: its call, or an `await`, was left out.
-_NO_DATA = frozenset(
-    {"method", "function", "builtin_function_or_method", "coroutine", "generator", "type"}
-    | {"async_generator", "property", "classmethod", "staticmethod", "ellipsis"}
-)
-
-
 def _find_converted(tree: ast.AST, exception: str, message: str) -> PythonSuspect | None:
     """Return the call whose result, None, was given to the only call of what failed."""
     body = getattr(tree, "body", [])
@@ -300,13 +298,25 @@ def _search_elements(
         return PythonSuspect(template.replace("{}", index))
     test = condition.format(key("_one"))
     if is_view:
+        search = f"next((_at for _at, _one in {name}.items() if {test}), None)"
         return PythonSuspect(
-            search=f"next((_at for _at, _one in {name}.items() if {test}), None)",
-            template=template,
+            search=f"{search} if isinstance({name}, dict) else None", template=template
         )
     search = f"next((_at for _at, _one in enumerate({name}) if {test}), None)"
     search = f"{search} if type({name}) in (list, tuple) else None"
     return PythonSuspect(search=search, template=template) if condition else None
+
+
+def place_found(suspect: PythonSuspect, found: str) -> str:
+    """Return the element whose index or key a search gave, as Python shows it.
+
+    "" where the search gave none, or a key that cannot be written.
+    """
+    try:
+        index = ast.literal_eval(found)
+    except (ValueError, SyntaxError, RecursionError):
+        return ""
+    return suspect.template.replace("{}", _quote_texts(found)) if index is not None else ""
 
 
 def _find_used_up(tree: ast.AST, message: str, values: Mapping[str, str]) -> PythonSuspect | None:
@@ -320,10 +330,10 @@ def _find_used_up(tree: ast.AST, message: str, values: Mapping[str, str]) -> Pyt
 
 def _write(node: ast.AST) -> str:
     """Write an expression; its texts in double quotes, which a shell takes within single ones."""
-    return quote_texts(ast.unparse(node))
+    return _quote_texts(ast.unparse(node))
 
 
-def quote_texts(expression: str) -> str:
+def _quote_texts(expression: str) -> str:
     """Return an expression with its plain texts in double quotes."""
     return _QUOTED.sub(r'"\1"', expression)
 
@@ -338,5 +348,4 @@ def _is_chain(node: ast.AST) -> bool:
 def _only_chain(nodes: Iterable[ast.AST]) -> PythonSuspect | None:
     """Return the suspect of the only expression among some nodes; None for none, or for several."""
     texts = {_write(one): _is_chain(one) for one in nodes}
-    (text, is_chain), *others = [*texts.items(), ("", False)]
-    return PythonSuspect(text) if is_chain and others[:-1] == [] else None
+    return PythonSuspect(next(iter(texts))) if [*texts.values()] == [True] else None

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.sources.python_suspect import PythonSuspect, failed_text, find_suspect
+from debugger.sources.python_suspect import PythonSuspect, failed_text, find_suspect, place_found
 
 ADDED = "unsupported operand type(s) for +: 'int' and 'NoneType'"
 ITEM = "sequence item 1: expected str instance, int found"
@@ -106,3 +106,10 @@ def test_a_call_that_gave_nothing_and_a_used_up_iterator_are_found() -> None:
         "total / len(list(values))", "ZeroDivisionError", "division by zero", values
     )
     assert found == PythonSuspect("values")
+
+
+def test_an_element_is_named_by_the_index_or_key_that_was_found() -> None:
+    suspect = PythonSuspect(search="…", template="p[{}].n")
+    assert place_found(suspect, "2") == "p[2].n"
+    assert place_found(suspect, "'b'") == 'p["b"].n'
+    assert [place_found(suspect, one) for one in ("None", "", "<Key object at 0x7f>")] == [""] * 3

@@ -35,7 +35,7 @@ from debugger.sources.nothing_calls import (
     python_statement,
     rust_statement,
 )
-from debugger.sources.python_suspect import failed_text, find_suspect, quote_texts
+from debugger.sources.python_suspect import failed_text, find_suspect, place_found
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -150,8 +150,7 @@ async def _find_suspect(
         return (found.expression, found.is_nothing) if found is not None else ("", False)
     with suppress(DebuggerError):
         index = await session.backend.evaluate(found.search, frame, EvaluationPurpose.PRINT)
-        if index.value not in {"", "None"}:
-            return found.template.replace("{}", quote_texts(index.value)), False
+        return place_found(found, index.value), False
     return "", False
 
 
