@@ -34,14 +34,15 @@ func crossed() {
 
 func maps() {
 	counts := map[int]int{}
+	// Each loop is one line, so that a goroutine is at no other one.
 	go func() {
-		for i := 0; ; i++ {
-			counts[i%9] = i // @first
-		}
+		i := 0
+	again:
+		counts[i%9] = i; i++; goto again // @first
 	}()
-	for i := 0; ; i++ {
-		counts[i%7] = i // @second
-	}
+	i := 0
+again:
+	counts[i%7] = i; i++; goto again // @second
 }
 
 func rates() map[string]map[string]int {
