@@ -219,12 +219,18 @@ def _part_of_index(
     """Return the greatest number of which a method's index is computed, as of `v.at(page * 2)`."""
     if not any(one.base == what and one.inner in _TAKING for one in accesses):
         return ""
+    others = [one for one in operands if one != what]
+    return next(iter(order_numbers(others, values)), "")
+
+
+def order_numbers(operands: Sequence[str], values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the operands whose values are whole numbers, the one farthest from zero first."""
     numbers = {
         one: abs(int(values[one]))
         for one in operands
-        if one != what and _WHOLE_NUMBER.fullmatch(values.get(one, ""))
+        if _WHOLE_NUMBER.fullmatch(values.get(one, "").strip())
     }
-    return max(numbers, key=lambda one: numbers[one], default="")
+    return tuple(sorted(numbers, key=lambda one: -numbers[one]))
 
 
 def _is_outside(index: str, length: str) -> bool:

@@ -83,7 +83,17 @@ def failed_text(statement: str, part: str) -> str:
     behind = statement[at + len(text) :] if "\n" not in text else ""
     is_target = re.match(r"\s*(?:=(?!=)|[-+*/%|&^@]+=)", behind) is not None
     is_looped = re.search(r"\bfor\s+(?:.*\bin\s+)?\Z", statement[:at]) is not None
-    return statement if is_target or is_looped else " ".join(text.split("\n"))
+    return statement if is_target or is_looped else join_part(part)
+
+
+def join_part(part: str) -> str:
+    """Return a part that the interpreter marks in one line."""
+    return " ".join(part.strip().split("\n"))
+
+
+def is_iterator(value: str) -> bool:
+    """Return whether a value of CPython is one that items can be taken from once, by its text."""
+    return _ITERATOR.match(value) is not None
 
 
 def find_suspect(
@@ -324,7 +334,7 @@ def _find_used_up(tree: ast.AST, message: str, values: Mapping[str, str]) -> Pyt
     if not _OF_EMPTY.search(message):
         return None
     names = {one.id for one in ast.walk(tree) if isinstance(one, ast.Name)}
-    found = [one for one in sorted(names) if _ITERATOR.match(values.get(one, ""))]
+    found = [one for one in sorted(names) if is_iterator(values.get(one, ""))]
     return PythonSuspect(found[0]) if len(found) == 1 else None
 
 

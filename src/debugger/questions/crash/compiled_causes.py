@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from debugger.model.exception_cause import short_type
+from debugger.questions.crash.complained_operand import only_one
 from debugger.questions.crash.crash_facts import Cause, CrashFacts
 
 # Methods of a container that must have an element.
@@ -78,7 +78,7 @@ def _ended_cause(facts: CrashFacts) -> Cause | None:
     """Explain an abort by the runtime of C++ that no exception has caused."""
     if any(_PURE in one for one in facts.said[-4:]):
         own = re.split(r"::|\(", facts.function.partition("(")[0])[-1]  # of one line
-        called = _only([one for one in facts.called if re.fullmatch(r"\w+", one) and one != own])
+        called = only_one([one for one in facts.called if re.fullmatch(r"\w+", one) and one != own])
         what = f"the pure virtual {called}()" if called else "a pure virtual function"
         when = "while its object is built or destroyed"
         return Cause("abort", f"call of {what} {when}")
@@ -88,7 +88,3 @@ def _ended_cause(facts: CrashFacts) -> Cause | None:
         text = "terminate: a std::thread was destroyed or assigned to, and was not joined"
         return Cause("abort", text)
     return None
-
-
-def _only(found: Sequence[str]) -> str:
-    return found[0] if len(found) == 1 else ""

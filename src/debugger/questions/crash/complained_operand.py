@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from debugger.model.exception_cause import order_numbers
 from debugger.model.null_message import is_nothing, parse_null_message
 from debugger.model.statement import MemoryAccess
+from debugger.sources.python_suspect import is_iterator
 
 # A module, a function or a class among the values.
 _CODE = re.compile(r"<(?:module|function|class|built-in|bound method|method)\b|ƒ |class ")
@@ -16,11 +18,7 @@ _OF_NAMES = frozenset(
     {"NameError", "UnboundLocalError", "ReferenceError", "ImportError", "ModuleNotFoundError"}
     | {"SyntaxError", "NotImplementedError", "KeyboardInterrupt", "SystemExit"}
 )
-# CPython's text of what `next` takes items from. It has no message for one that has no more.
-_ITERATOR = re.compile(
-    r"<(?:\w+iterator|generator|zip|map|filter|enumerate|reversed|itertools\.\w+) object\b"
-)
-_ENDED = "StopIteration"
+_ENDED = "StopIteration"  # CPython has no message for an iterator that has no more
 _OF_JSON = re.compile(r"\bJSON\b")  # V8's SyntaxError of a text, and not of the program
 _UNITERABLE = re.compile(r"(?P<what>\S+) is not (?:async )?iterable\b")  # V8's
 _DATES = ("Invalid time value", "Invalid Date")  # V8's message, and the value that it is about
@@ -50,7 +48,6 @@ _TYPES = {"null": "NoneType", "string": "str", "array": "list"}  # of PHP, by Py
 _OVERFLOWED = re.compile(
     r"attempt to (?:(?:add|subtract|multiply|negate)|shift (?:left|right)) with overflow"
 )
-_WHOLE_NUMBER = re.compile(r"-?\d+")
 # The words of CPython, V8 and PHP, and exceptions of the JVM, which have no message.
 _OF_EMPTY = re.compile(
     r"\bempty (?:sequence|iterable|array|list|set|deque|datastructure|heap)\b|\bis empty\b"
@@ -119,8 +116,8 @@ def find_complained_operand(
     if refused:
         return refused
     if exception == _ENDED:
-        ended = [one for one, value in known.items() if _ITERATOR.match(value)]
-        return _only(ended) if not message else ""
+        ended = [one for one, value in known.items() if is_iterator(value)]
+        return only_one(ended) if not message else ""
     data = {one: value for one, value in known.items() if not _CODE.match(value)}
     if _CALLBACK in message:
         data = {one: text for one, text in data.items() if f'"{text[1:-1]}"' in message}
@@ -141,7 +138,7 @@ def find_complained_operand(
     by_type = [[one for one in typed if _type_name(data[one]) == name] for name in _DOUBTED]
     for found in (quoted, *by_type, typed, [*data]):
         if found:
-            return _only(found)
+            return only_one(found)
     return ""
 
 
@@ -153,11 +150,12 @@ def _find_refused(message: str, values: Mapping[str, str]) -> str:
     count = _COUNT.match(message)
     refused = _DATES[1] if message == _DATES[0] else count["value"] if count is not None else ""
     if message.startswith(_MIXED):
-        return _only([one for one, value in values.items() if _NUMBER.fullmatch(value)])
-    return _only([one for one, value in values.items() if value == refused]) if refused else ""
+        return only_one([one for one, value in values.items() if _NUMBER.fullmatch(value)])
+    return only_one([one for one, value in values.items() if value == refused]) if refused else ""
 
 
-def _only(found: Sequence[str]) -> str:
+def only_one(found: Sequence[str]) -> str:
+    """Return the only one of some expressions; "" for none, or for several."""
     return found[0] if len(found) == 1 else ""
 
 
@@ -188,7 +186,7 @@ def _find_called(uncallable: re.Match[str], known: Sequence[str], values: Mappin
     else:
         name = uncallable["type"] or uncallable["php"]
         fitting = [one for one in known if _type_name(values[one]) == _TYPES.get(name, name)]
-    return _only(fitting)
+    return only_one(fitting)
 
 
 def _type_name(value: str) -> str:
@@ -214,12 +212,7 @@ def find_overflowed(
     """
     if _OVERFLOWED.search(message) is None:
         return ()
-    numbers = {
-        one: abs(int(values[one]))
-        for one in operands
-        if _WHOLE_NUMBER.fullmatch(values.get(one, "").strip())
-    }
-    return tuple(sorted(numbers, key=lambda one: -numbers[one]))
+    return order_numbers(operands, values)
 
 
 def _is_empty(value: str) -> bool:
@@ -246,7 +239,7 @@ def find_emptied(
     if exception not in _TYPES_OF_EMPTY and _OF_EMPTY.search(message) is None:
         return ""
     named = dict.fromkeys((*(one.base for one in accesses), *operands))
-    return _only([one for one in named if _is_empty(values.get(one, ""))])
+    return only_one([one for one in named if _is_empty(values.get(one, ""))])
 
 
 def find_holder(message: str, accesses: Sequence[MemoryAccess], values: Mapping[str, str]) -> str:
@@ -256,10 +249,10 @@ def find_holder(message: str, accesses: Sequence[MemoryAccess], values: Mapping[
     """
     bases = dict.fromkeys(one.base for one in accesses)
     if _UNCHANGEABLE.search(message):
-        return _only([one for one in bases if one in values])
+        return only_one([one for one in bases if one in values])
     element = _OF_ELEMENT.search(message)
     if element is None:
         return ""
     known = {one: values[one] for one in bases if values.get(one, "").startswith("[")}
     is_nil = _OF_NOTHING.search(message) is not None
-    return _only([one for one, text in known.items() if not is_nil or _SEQUENCE.match(text)])
+    return only_one([one for one, text in known.items() if not is_nil or _SEQUENCE.match(text)])

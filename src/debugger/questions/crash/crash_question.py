@@ -117,10 +117,11 @@ async def find_crash(
     took_s = asyncio.get_running_loop().time() - began
     # A library has caught it and reports it, as that of Kotlin's coroutines does.
     is_unseen = "java" in question.languages and is_from_traceback(answer)
-    is_first = is_unseen or _is_thrown_on(answer)
+    is_on = _is_thrown_on(answer)
     is_launched = isinstance(question.target, LaunchTarget) and answer.session is UNSET
-    if is_first and is_launched and may_repeat and not takes_raised and took_s < _AGAIN_S:
-        again = await _stopped_where_thrown(question, answer, on_crash)
+    is_hidden = (is_unseen or is_on) and may_repeat and not takes_raised
+    if is_hidden and is_launched and took_s < _AGAIN_S:
+        again = await _stopped_where_thrown(question, answer, on_crash, is_on=is_on)
         return again or answer
     if not question.keep or answer.session is not UNSET or answer.outcome != "crashed":
         return answer
@@ -131,23 +132,27 @@ async def find_crash(
 def _is_thrown_on(answer: Crash) -> bool:
     """Return whether a handler of C++ has thrown an exception on: that hides where it came from."""
     frame = answer.frame
-    lines = source_files.read_source(frame.file) if frame is not None and frame.file else None
-    if frame is None or lines is None or not frame.line or frame.line > len(lines):
+    if answer.signal is None or frame is None or not frame.file or not frame.line:
         return False
-    return answer.signal is not None and lines[frame.line - 1].strip() == "throw;"
+    lines = source_files.read_source(frame.file) or ()
+    return frame.line <= len(lines) and lines[frame.line - 1].strip() == "throw;"
 
 
 async def _stopped_where_thrown(
     question: QuestionRun,
     answer: Crash,
     on_crash: Callable[[RunningQuestion, answers.Stop], Awaitable[None]] | None,
+    *,
+    is_on: bool,
 ) -> Crash | None:
-    """Run a program again, to stop where the exception is thrown that ended it."""
+    """Run a program again, to stop where the exception is thrown that ended it.
+
+    `is_on`: a handler of C++ has thrown it on.
+    """
     exception, frame = answer.exception, answer.frame
     if exception is None or frame is None:
         return None
     kind = exception.type.rpartition(".")[2]
-    is_on = _is_thrown_on(answer)
     awaited = AwaitedException(exception, (None, None) if is_on else (frame.file, frame.line))
     catch = RAISED["c++"] if is_on else BreakpointSpec(catch="raised", type=kind)
     catching = replace(question, breakpoints=(catch,))

@@ -35,7 +35,7 @@ from debugger.sources.nothing_calls import (
     python_statement,
     rust_statement,
 )
-from debugger.sources.python_suspect import failed_text, find_suspect, place_found
+from debugger.sources.python_suspect import failed_text, find_suspect, join_part, place_found
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -144,7 +144,7 @@ async def _find_suspect(
         message = raised.message
         return find_destructured(text, message) or find_index(text, message), False
     shown = {name: one.value for name, one in values.items()}
-    is_marked = raised.part is not UNSET and text == " ".join(raised.part.strip().split("\n"))
+    is_marked = raised.part is not UNSET and text == join_part(raised.part)
     found = find_suspect(text, short_type(raised.type), raised.message, shown, is_marked=is_marked)
     if found is None or not found.search:
         return (found.expression, found.is_nothing) if found is not None else ("", False)
