@@ -286,7 +286,7 @@ BUDGETS: Mapping[str, int] = {
     "recorders/java": 271,
     "recorders/native": 662,
     "recorders/node": 937,
-    "recorders/python": 14740,
+    "recorders/python": 14733,
     "recorders/script": 276,
     "session": 5531,
     "session/inside": 69,

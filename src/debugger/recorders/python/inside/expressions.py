@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import FrameType
     from typing import Any
 
 
@@ -41,3 +42,29 @@ class CompiledExpression:
         if self._is_nested:
             return eval(self.code, {**around, **names})  # noqa: S307 - the user's own
         return eval(self.code, around, names)  # noqa: S307
+
+
+def evaluate_in_frame(
+    parts: Any, write: Any, expression: Any, names: dict[str, Any], frame: FrameType
+) -> tuple[Any, str]:
+    """Evaluate an expression with a frame's variables; an error is a text.
+
+    A name that the frame does not have is looked up in the enclosing functions that still run.
+    """
+    if expression.error:
+        return None, expression.error
+    has_ended = ""
+    try:
+        try:
+            return expression.value(names, frame.f_globals), ""
+        except NameError:
+            outer, has_ended = parts.enclosing_variables(frame)
+            if not outer:
+                raise
+            return expression.value({**outer, **names}, frame.f_globals), ""
+    # Also SystemExit and KeyboardInterrupt of the user's expression must not end the program.
+    except BaseException as error:  # noqa: BLE001 - none of it is the program's
+        kind, text = type(error).__name__, write.raised(error)
+        if type(error) is NameError:
+            text += has_ended
+        return None, f"{kind}: {text}" if text else kind

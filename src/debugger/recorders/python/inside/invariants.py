@@ -328,7 +328,9 @@ class InvariantRecorder:
             return
         names = {**self._parts.variables(frame.f_code, frame), **self.known, **more}
         if self._when is not None:
-            is_true, error = self.evaluate(self._when, names, frame)
+            is_true, error = self._parts.evaluate_in_frame(
+                self._parts, self._write, self._when, names, frame
+            )
             if error:
                 self._when_failed += 1
                 self._when_error = error
@@ -454,7 +456,7 @@ class InvariantRecorder:
 
     def truth(self, one: Any, names: dict[str, Any], frame: FrameType) -> tuple[bool, str]:
         """Evaluate an invariant; an error is a text."""
-        value, error = self.evaluate(one, names, frame)
+        value, error = self._parts.evaluate_in_frame(self._parts, self._write, one, names, frame)
         if error:
             return False, error
         try:
@@ -462,31 +464,15 @@ class InvariantRecorder:
         except BaseException as problem:  # noqa: BLE001 - none of it is the program's
             return False, f"{type(problem).__name__}: {self._write.raised(problem)}"
 
-    def evaluate(self, one: Any, names: dict[str, Any], frame: FrameType) -> tuple[Any, str]:
-        """Evaluate an expression in a frame; an error is a text."""
-        if one.error:
-            return None, one.error
-        try:
-            return one.value(names, frame.f_globals), ""
-        except NameError as error:
-            outer, _ = self._parts.enclosing_variables(frame)
-            if not outer:
-                return None, f"NameError: {self._write.raised(error)}"
-            try:
-                return one.value({**outer, **names}, frame.f_globals), ""
-            except BaseException as second:  # noqa: BLE001 - none of it is the program's
-                return None, f"{type(second).__name__}: {self._write.raised(second)}"
-        # Also SystemExit and KeyboardInterrupt of the user's expression must not end the program.
-        except BaseException as error:  # noqa: BLE001
-            return None, f"{type(error).__name__}: {self._write.raised(error)}"
-
     def operand_texts(
         self, number: int, names: dict[str, Any], frame: FrameType
     ) -> list[list[str]]:
         """Return the operands of an invariant with their values, without those that fail."""
         found = []
         for one in self.operands[number]:
-            value, error = self.evaluate(one, names, frame)
+            value, error = self._parts.evaluate_in_frame(
+                self._parts, self._write, one, names, frame
+            )
             if not error:
                 found.append([one.text, self._write(value)])
         return found

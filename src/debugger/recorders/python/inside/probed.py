@@ -409,7 +409,7 @@ class ProbeRecorder:
         names: dict[str, Any],
         frame: FrameType,
     ) -> bool:
-        value, error = self._evaluate_value(when, names, frame)
+        value, error = self._parts.evaluate_in_frame(self._parts, self._write, when, names, frame)
         if not error:
             try:
                 return bool(value)
@@ -482,7 +482,9 @@ class ProbeRecorder:
     ) -> list[Any]:
         found: list[Any] = []
         for one in place.wanted:
-            value, error = self._evaluate_value(one, names, frame)
+            value, error = self._parts.evaluate_in_frame(
+                self._parts, self._write, one, names, frame
+            )
             if error:
                 if error.startswith("NameError") and not place.names:
                     place.names = [name for name in names if name[:1] != "."][:_NAMES]
@@ -513,27 +515,6 @@ class ProbeRecorder:
             self._is_hinted = True
             shown = f"str({one.text})" if len(one.text) <= _SHORT else "str() of it"
             self.note("fields alone say little", f"{shown} shows {name} as the program writes it")
-
-    def _evaluate_value(self, one: Any, names: dict[str, Any], frame: FrameType) -> tuple[Any, str]:
-        if one.error:
-            return None, one.error
-        try:
-            return one.value(names, frame.f_globals), ""
-        except NameError as error:
-            outer, has_ended = self._parts.enclosing_variables(frame)
-            if not outer:
-                return None, f"NameError: {self._write.raised(error)}{has_ended}"
-            try:
-                return one.value({**outer, **names}, frame.f_globals), ""
-            # Also SystemExit and KeyboardInterrupt of the user's expression must not end the
-            # program.
-            except BaseException as second:  # noqa: BLE001 - none of it is the program's
-                text = has_ended if type(second) is NameError else ""
-                return None, f"{type(second).__name__}: {self._write.raised(second)}{text}"
-        except BaseException as error:  # noqa: BLE001 - none of it is the program's
-            text = self._write.raised(error)
-            kind = type(error).__name__
-            return None, f"{kind}: {text}" if text else kind
 
     def _thread_number(self) -> int:
         number: int = self._parts.thread_number(self._threads, self._journal.write)
