@@ -10,18 +10,13 @@ from urllib.parse import unquote
 from msgspec import Struct
 
 from debugger.model.node_report import NODE_ENDS, NODE_PLACE, with_marks
-from debugger.model.null_message import is_nothing, parse_missing_key, parse_null_message
+from debugger.model.null_message import is_empty, is_nothing, parse_missing_key, parse_null_message
 from debugger.model.slice_bounds import explain_bounds
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text
 
 _MESSAGE_MAX = 300  # characters
 _ZERO = re.compile(r"-?0(?:\.0*)?n?$")
-# An empty container as delve, LLDB, and the interpreters show it.
-_EMPTY = re.compile(
-    r"(?:\[\]\S+ )?(?:len: 0,|nil\b)|(?:0x[0-9a-f]+ )?(?:size=0\b|length 0\b)"
-    r"|(?:\[\]|\{\}|\(\)|set\(\)|deque\(\[\]\)|''|\"\")\Z|map\[[^\]]*\]\S* \[\]\Z"
-)
 _RANGES = (
     # Go, Ruby, Rust, C++ (at() of vector, of string; std::array), .NET's words are others'.
     re.compile(r"index out of range \[(?P<index>-?\d+)\](?: with length (?P<length>\d+))?"),
@@ -405,7 +400,7 @@ def find_empty_divisor(
 ) -> MemoryAccess | None:
     """Return the division by the length of an empty container; None if there is none."""
     lengths = [one for one in accesses if one.how == "/" and one.inner]
-    return next((one for one in lengths if _EMPTY.match(values.get(one.base, "").strip())), None)
+    return next((one for one in lengths if is_empty(values.get(one.base, ""))), None)
 
 
 def _explain_unwrap(

@@ -27,6 +27,13 @@ _MESSAGES = (
 )
 # CRuby's message, and PHP's warning.
 _MISSING_KEY = re.compile(r"key not found: (?P<ruby>.+)|Undefined array key (?P<php>.+)")
+# As delve shows one; LLDB, the JVM; the interpreters: `[]`, `set()`, `deque([])`, `(0) []`.
+_EMPTY = re.compile(
+    r"(?:\[\]\S+ )?(?:len: 0,|nil\b)|map\[[^\]]*\]\S* \[\]\Z"
+    r"|(?:0x[0-9a-f]+ )?(?:size=0\b|length 0\b)"
+    r"|(?:[A-Za-z_][\w.$]*|\(0\))?\s*(?:\[\]|\{\}|\(\)|\(\[\]\)|\(\{\}\))\Z"
+    r"|(?:''|\"\")\Z"
+)
 _NOTHING = re.compile(r"^(?:None|undefined|null|nil)\b|\bnil$|^0x0+\b")
 _SETTER = re.compile(r"(?P<name>[A-Za-z_]\w*)=")  # of CRuby: `city=`
 _VERBS = {"set": "set", "assign": "set", "Call": "called"}
@@ -69,6 +76,11 @@ def parse_null_message(message: str) -> NullMessage | None:
 def is_nothing(value: str) -> bool:
     """Return whether a value in a debugger's format is nothing: `None`, `nil`, a null pointer."""
     return _NOTHING.search(value) is not None
+
+
+def is_empty(value: str) -> bool:
+    """Return whether a value in a debugger's format is an empty container or an empty text."""
+    return _EMPTY.match(value.strip()) is not None
 
 
 def parse_missing_key(exception: str, message: str) -> str:

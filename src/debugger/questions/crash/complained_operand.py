@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from debugger.model.exception_cause import order_numbers
-from debugger.model.null_message import is_nothing, parse_null_message
+from debugger.model.null_message import is_empty, is_nothing, parse_null_message
 from debugger.model.statement import MemoryAccess
 from debugger.sources.python_suspect import is_iterator
 
@@ -55,10 +55,6 @@ _OF_EMPTY = re.compile(
     r"|^index out of range$"  # of `heappop`
 )
 _TYPES_OF_EMPTY = frozenset({"NoSuchElementException", "EmptyStackException"})
-# As Python, Ruby, JavaScript, PHP and the JVM show one: `[]`, `set()`, `deque([])`, `(0) []`.
-_EMPTY = re.compile(r"(?:[A-Za-z_][\w.$]*|\(0\))?\s*(?:\[\]|\{\}|\(\)|\(\[\]\)|\(\{\}\))")
-
-
 # CRuby's, PHP's and V8's words of an element that cannot be compared or added.
 _OF_ELEMENT = re.compile(r"\bcomparison of \w+ with .+ failed|\bcan't be coerced into\b")
 # CRuby's and PHP's words of a value of the wrong type.
@@ -215,11 +211,6 @@ def find_overflowed(
     return order_numbers(operands, values)
 
 
-def _is_empty(value: str) -> bool:
-    """Return whether a debugger's text of a value is that of an empty container."""
-    return _EMPTY.fullmatch(value.strip()) is not None
-
-
 def find_emptied(
     exception: str,
     message: str,
@@ -239,7 +230,7 @@ def find_emptied(
     if exception not in _TYPES_OF_EMPTY and _OF_EMPTY.search(message) is None:
         return ""
     named = dict.fromkeys((*(one.base for one in accesses), *operands))
-    return only_one([one for one in named if _is_empty(values.get(one, ""))])
+    return only_one([one for one in named if is_empty(values.get(one, ""))])
 
 
 def find_holder(message: str, accesses: Sequence[MemoryAccess], values: Mapping[str, str]) -> str:
