@@ -262,6 +262,35 @@ def test_tests_of_go_are_compared(cli: Callable[..., Any], go: Path) -> None:
     assert "  price.go:8  return len(kind)  (in Of)" in answer.out
 
 
+CGO = """package main
+
+// int twice(int n) { return 2 * n; }
+import "C"
+import "os"
+
+type kind int
+
+func main() {
+	if len(os.Args) > 1 {
+		os.Exit(int(C.twice(1)))
+	}
+}
+"""
+
+
+@pytest.mark.adapter("delve")
+def test_go_that_calls_c_is_counted_and_a_file_without_statements_needs_no_note(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "go.mod").write_text("module example.org/two\n\ngo 1.16\n")
+    (tmp_path / "main.go").write_text(CGO)
+    (tmp_path / "kinds.go").write_text("package main\n\nconst own kind = 1\n")
+    run = ["go", "run", "."]
+    answer = cli("path", "--", *run, "a", "--vs", *run, cwd=tmp_path, check=0)
+    assert "  main.go:11  os.Exit(int(C.twice(1)))  (in main)" in answer.out
+    assert "note:" not in answer.out
+
+
 @pytest.mark.adapter("delve")
 def test_go_that_cannot_be_counted_is_refused_with_what_to_do(
     cli: Callable[..., Any], go: Path, tmp_path: Path

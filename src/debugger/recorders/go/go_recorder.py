@@ -37,6 +37,7 @@ from debugger.recorders.recorded_process import Unrecorded, record_run
 from debugger.sources.project_files import GoTarget
 
 _FILES_MAX = 2_000  # sources of the module
+_NAMES_MAX = 3  # files named in a note
 _PROCESSES_MAX = 64  # recorded processes
 _TOOL_S = 20.0  # seconds for one of Go's tools
 _AT_ONCE = 2  # tools that run at the same time
@@ -50,7 +51,8 @@ _OURS = "zz_debugger_counted.go"
 _LISTED = (
     "{{if not (or .Standard .ForTest)}}"
     "{{if or (not .Module) .Module.Main (and .Module.Replace (not .Module.Replace.Version))}}"
-    '{{.Name}}{{"\\t"}}{{.Dir}}{{"\\t"}}{{join .GoFiles "\\t"}}{{"\\n"}}{{end}}{{end}}'
+    '{{.Name}}{{"\\t"}}{{.Dir}}{{"\\t"}}{{join .GoFiles "\\t"}}{{"\\t"}}'
+    '{{join .CgoFiles "\\t"}}{{"\\n"}}{{end}}{{end}}'
 )
 
 
@@ -168,7 +170,7 @@ async def build_with_counters(
     if status:
         raise _build_error(errors, target)
     every = list(_package_sources(listed))
-    sources = await _write_counted_sources(
+    sources, refused = await _write_counted_sources(
         go, every[:_FILES_MAX], folder, cwd=target.folder, env=env, window=window
     )
     overlay, added = _write_overlay(sources, folder)
@@ -189,9 +191,19 @@ async def build_with_counters(
     if ran.is_timed_out or ran.status != 0:
         errors = ran.joined_output(OutputStream.STDERR) or ran.joined_output(OutputStream.STDOUT)
         raise _build_error("it takes too long" if ran.is_timed_out else errors, target)
-    omitted = len(every) - len(sources)
-    note = f"of {omitted:,} more files nothing is known" if omitted else ""
-    return GoRecorder(program, sources, note)
+    return GoRecorder(program, sources, _describe_uncounted(refused, len(every)))
+
+
+def _describe_uncounted(refused: Sequence[str], files: int) -> str:
+    """Describe the files whose lines are not counted; "" if all of the module's are."""
+    notes = []
+    if refused:
+        names = ", ".join(Path(one).name for one in refused[:_NAMES_MAX])
+        more = f" and {len(refused) - _NAMES_MAX:,} more" if len(refused) > _NAMES_MAX else ""
+        notes.append(f"not counted, because go tool cover refuses them: {names}{more}")
+    if files > _FILES_MAX:
+        notes.append(f"{_FILES_MAX:,} of {files:,} files are counted")
+    return "; ".join(notes)
 
 
 def _write_overlay(sources: Sequence[_GoSource], folder: Path) -> tuple[Path, list[str]]:
@@ -230,8 +242,11 @@ async def _write_counted_sources(
     cwd: str,
     env: Mapping[str, str],
     window: RecordingWindow | None,
-) -> list[_GoSource]:
-    """Write each source with counters; sources that the tool cannot parse stay unchanged."""
+) -> tuple[list[_GoSource], list[str]]:
+    """Write each source with counters; return these, and the files that the tool refuses.
+
+    A source without statements (constants, types) has no counters, and is in neither.
+    """
     # The tool's own path, so that it is started without go for each file.
     _, tool, _ = await _run_go([go, "tool", "-n", "cover"], cwd=cwd, env=env)
     room = asyncio.Semaphore(_AT_ONCE)
@@ -245,6 +260,7 @@ async def _write_counted_sources(
 
     made = await asyncio.gather(*(count(one) for one in sources))
     found: list[_GoSource] = []
+    refused = [one.file for one, text in made if not text]
     for one, text in made:
         number = len(found)
         name = f"debuggerCounted{number}"
@@ -262,7 +278,7 @@ async def _write_counted_sources(
             written = with_marks(written, name, some)
         (folder / f"{number}.go").write_text(written, "utf-8")
         found.append(structs.replace(one, text=tuple(lines), blocks=blocks))
-    return found
+    return found, refused
 
 
 async def _run_go(

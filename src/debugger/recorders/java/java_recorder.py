@@ -174,7 +174,7 @@ class JavaRecorder:
         if not classes:
             made = add_note(made, f"no class of the program's own ran: {_OWN}")
         if counts.omitted:
-            made = add_note(made, f"of {counts.omitted:,} more classes nothing is known")
+            made = add_note(made, f"{counts.omitted:,} more classes were not counted")
         notes = window_notes(has_ended=counts.edges > 1) if counts.edges else ()
         return structs.replace(made, events=(*made.events, *notes))
 
