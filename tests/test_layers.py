@@ -376,6 +376,7 @@ BY_PATH = frozenset(
         "debugger.backends.adapters.gdb.inside.gdb_traced_run",
         "debugger.backends.adapters.gdb.inside.gdb_values",
         "debugger.backends.adapters.gdb.inside.gdb_watches",
+        "debugger.backends.lldb.lldb_bytes",
         "debugger.backends.lldb.lldb_cpp",
         "debugger.backends.lldb.lldb_caught",
         "debugger.backends.lldb.lldb_holders",

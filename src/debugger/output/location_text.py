@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from debugger.model.answers import BreakpointView, FrameView, VariableView
 from debugger.model.text_filters import SGR, parse_clipped, without_colour
+from debugger.output.byte_text import show_bytes
 from debugger.output.structured import RenderPage
 
 IN_A_STOP = 80  # characters of a value in a stop
@@ -89,8 +90,10 @@ _JOINERS = "\u200d\ufe0e\ufe0f"  # they belong to the letter before
 def shorten_value(value: str, limit: int, *, hint: str = "", tabs: bool = False) -> str:
     """Escape a value; over `limit` characters keep its head and tail, and state its length.
 
-    `hint` is the command that shows it whole. Lists are cut between two elements.
+    `hint` is the command that shows it whole. Lists are cut between two elements, and bytes that
+    are a text are shown as that.
     """
+    value = show_bytes(value)
     if len(value) <= limit:
         text = escape_text(value, tabs=tabs)
         if len(text) <= limit:

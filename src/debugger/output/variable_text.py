@@ -19,6 +19,7 @@ from debugger.model.answers import (
     Variables,
     VariableView,
 )
+from debugger.output.byte_text import is_byte_text
 from debugger.output.list_text import list_section, variables_table
 from debugger.output.location_text import (
     IN_A_LIST,
@@ -83,6 +84,8 @@ def format_value(answer: Value, page: RenderPage) -> list[TextSection]:
 def _are_shown(answer: Value, views: Sequence[VariableView]) -> bool:
     """Return whether a short value's text has all its children, so that no rows are needed."""
     value = answer.value
+    if views and is_byte_text(value):
+        return True
     total = answer.children_total if isinstance(answer.children_total, int) else len(views)
     if not views or total != len(views) or len(value) > _SUMMARY or "\n" in value:
         return False
@@ -90,11 +93,20 @@ def _are_shown(answer: Value, views: Sequence[VariableView]) -> bool:
     first = views[0].value
     if len(views) == 1 and "{" in first and value.endswith(first[first.index("{") :]):
         return True
+    if _are_elements(views):
+        return ",".join(view.value for view in views) in value.replace(", ", ",")
     pieces = (f"{view.name}:{_TEXT_ADDRESS.sub('', view.value)}" for view in views)
     known = f"{_SPACED.sub(':', value)} "
     return all(
         not ref_of(view.ref) and any(f"{piece}{end}" in known for end in _ENDS)
         for view, piece in zip(views, pieces, strict=True)
+    )
+
+
+def _are_elements(views: Sequence[VariableView]) -> bool:
+    """Return whether children are all the elements of a list, and have no children themselves."""
+    return all(
+        view.name.strip("[]") == str(at) and not ref_of(view.ref) for at, view in enumerate(views)
     )
 
 

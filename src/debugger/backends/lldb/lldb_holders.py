@@ -14,6 +14,7 @@ from typing import Any
 lldb: Any = importlib.import_module("lldb")
 # LLDB has added the folder of this module to Python's path.
 quote_bytes: Any = importlib.import_module("lldb_cpp").quote_bytes
+lldb_bytes: Any = importlib.import_module("lldb_bytes")
 
 _CATEGORY = "debugger-cli"
 _ELEMENTS_MAX = 5
@@ -213,7 +214,8 @@ def tuple_values(value: Any, _session: Any) -> str:
 def array(value: Any, _session: Any) -> str:
     """Return a std::array's elements."""
     elements = value.GetNonSyntheticValue().GetChildAtIndex(0)
-    return f"size={elements.GetNumChildren()} {_member_texts(elements)}"
+    shown = lldb_bytes.list_text(elements) or _member_texts(elements)
+    return f"size={elements.GetNumChildren()} {shown}"
 
 
 @_with_address
@@ -302,8 +304,14 @@ def box(value: Any, _session: Any) -> str:
 
 
 def numbers(value: Any, _session: Any) -> str:
-    """Return the numbers of a Rust array of bytes, which LLDB shows as a text."""
-    return _member_texts(value)
+    """Return a Rust array of bytes, which LLDB shows as a text whatever they are."""
+    return lldb_bytes.list_text(value) or _member_texts(value)
+
+
+@_with_address
+def byte_list(value: Any, session: Any) -> str:
+    """Return the size of a vector or a slice of bytes, and its text if it is one."""
+    return str(lldb_bytes.format_list(value, session))
 
 
 class BTreeEntries:
@@ -450,6 +458,7 @@ _CPP = {
     "(unique_ptr|shared_ptr|weak_ptr)<.+>": "owner",
     "tuple<.*>": "tuple_values",
     "array<.+>": "array",
+    "vector<(((un)?signed )?char|std::byte),.*>": "byte_list",
     "(basic_string_view<char, ?.*>|string_view)": "string_view",
     "(__cxx11::)?(basic_string<char(16|32)_t,.*>|u(16|32)string)": "wide_string",
     "atomic<.+>": "atomic",
@@ -463,6 +472,7 @@ _RUST = {
     r"(alloc::([a-z_]+::)+)(BTreeMap|BTreeSet)<.+>": "tree",
     # Of [u8; N] alone: CodeLLDB gives the texts of Python as `char [N]`, which is [i8; N] here.
     r"unsigned char ?\[[0-9]+\]": "numbers",
+    r"(alloc::([a-z_]+::)+Vec<(u8|unsigned char),.+>|&(mut )?\[u8\])": "byte_list",
 }
 
 

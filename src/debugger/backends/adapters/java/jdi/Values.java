@@ -74,7 +74,9 @@ final class Values {
             return clip(text.value(), depth);
         }
         if (value instanceof ArrayReference array) {
-            return formatItems("{", array.length(), items(array, 0, ITEMS_MAX), "}", thread, depth);
+            String text = Bytes.format(array);
+            return text != null ? text
+                    : formatItems("{", array.length(), items(array, 0, ITEMS_MAX), "}", thread, depth);
         }
         ObjectReference object = (ObjectReference) value;
         Object plain = Arithmetic.unbox(object);
