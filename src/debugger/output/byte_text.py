@@ -21,7 +21,7 @@ _NUMBERS = re.compile(
     r"(?P<head>(?:(?:\[\]uint8|encoding/json\.RawMessage) len: \d+, cap: \d+,|\[\d+\]uint8"
     r"|(?:Buffer|Uint8Array)\(\d+\)) )(?:\[Uint8Array\] )?"
     r"\[ ?(?P<bytes>\d{1,3}(?:, ?\d{1,3})*)"
-    r"(?P<more>\.\.\.\+\d+ more|, ?…|, \.\.\. \d+ more items?)? ?\]"
+    r"(?P<more>,?\.\.\.\+\d+ more|, ?…|, \.\.\. \d+ more items?)? ?\]"
 )
 # gdb: `std::vector of length 2, capacity 2 = {72 'H', 105 'i'}`. In-process: `size=2 {72 'H', …}`.
 _CHARACTERS = re.compile(
@@ -56,7 +56,7 @@ def _show_list(found: re.Match[str]) -> str:
         return found[0]
     quoted = "".join(_ESCAPES.get(one, one) for one in text)
     # As delve writes a text that is cut; the other debuggers do not say how much is missing.
-    more = found["more"] or ""
+    more = (found["more"] or "").lstrip(",")
     return f'{found["head"]}"{quoted}"{more if "+" in more else "..." if more else ""}'
 
 

@@ -10,7 +10,7 @@ HELLO = "104,101,108,108,111"
 SHOWN = {
     f"[]uint8 len: 5, cap: 8, [{HELLO}]": '[]uint8 len: 5, cap: 8, "hello"',
     f"[8]uint8 [{HELLO},0,0,0]": '[8]uint8 "hello"',
-    f"[]uint8 len: 70, cap: 70, [{HELLO}...+65 more]": (
+    f"[]uint8 len: 70, cap: 70, [{HELLO},...+65 more]": (
         '[]uint8 len: 70, cap: 70, "hello"...+65 more'
     ),
     f"encoding/json.RawMessage len: 5, cap: 5, [{HELLO}]": (

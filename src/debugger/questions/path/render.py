@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from debugger.output.byte_text import show_bytes
 from debugger.output.list_text import list_section
 from debugger.output.location_text import (
     IN_A_LIST,
@@ -516,7 +517,7 @@ def _format_operand(one: OperandView) -> str:
         failing = run_text.format_changed(one.passing[0], one.failing, _VALUE)
         passing = run_text.format_changed(one.failing, one.passing[0], _VALUE)
     else:
-        passing = (" … " if one.is_range else " | ").join(one.passing)
+        passing = (" … " if one.is_range else " | ").join(map(show_bytes, one.passing))
     return f"  {one.expression}: {failing}; passing: {passing}"
 
 

@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from debugger.model.answers import FrameView
+from debugger.output.byte_text import show_bytes
 from debugger.output.list_text import format_output_line, indent_tree, list_section
 from debugger.output.location_text import (
     IN_A_LIST,
@@ -197,7 +198,7 @@ def format_command(run: RunView) -> str:
 
 def cut_value(text: str, limit: int = _VALUE) -> str:
     """Truncate a value without its length: the recorder has truncated it already."""
-    escaped = escape_text(text)
+    escaped = escape_text(show_bytes(text))
     return escaped if len(escaped) <= limit else escaped[: limit - 1] + "…"
 
 
@@ -213,6 +214,7 @@ def format_value(one: ValueView, limit: int = _VALUE) -> str:
 
 def format_changed(old: str, new: str, limit: int = _VALUE) -> str:
     """Format a long value from its first difference on: `…, 'b': 3}`."""
+    old, new = show_bytes(old), show_bytes(new)
     same = next(
         (at for at, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
         min(len(old), len(new)),
