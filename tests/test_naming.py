@@ -262,7 +262,7 @@ BUDGETS: Mapping[str, int] = {
     "model": 3727,
     "model/answers": 578,
     "model/pointers": 512,
-    "output": 3091,
+    "output": 3115,
     "questions": 0,
     "questions/adapter_suite": 486,
     "questions/back": 763,

@@ -37,6 +37,8 @@ _EXPRESSION = 100  # characters
 _INDENT = "  "
 _LINE = 400  # characters of one line of a table
 _SUMMARY = 200  # characters of a value whose parts are listed below it
+_ELEMENT = 24  # characters of an element that shares a line with others
+_ROW = 80  # characters of elements in a line
 _NAMED = 6  # further pointers that are named
 _PRINT = "debugger print {}"
 _POINTER = 160  # characters of an explanation
@@ -93,8 +95,10 @@ def _are_shown(answer: Value, views: Sequence[VariableView]) -> bool:
     first = views[0].value
     if len(views) == 1 and "{" in first and value.endswith(first[first.index("{") :]):
         return True
-    if _are_elements(views):
-        return ",".join(view.value for view in views) in value.replace(", ", ",")
+    # Elements of a list, and of a set, which debugpy calls by numbers, have no names in it.
+    is_list = all(view.name.strip("[]").isdecimal() and not ref_of(view.ref) for view in views)
+    if is_list and ",".join(view.value for view in views) in value.replace(", ", ","):
+        return True
     pieces = (f"{view.name}:{_TEXT_ADDRESS.sub('', view.value)}" for view in views)
     known = f"{_SPACED.sub(':', value)} "
     return all(
@@ -103,10 +107,12 @@ def _are_shown(answer: Value, views: Sequence[VariableView]) -> bool:
     )
 
 
-def _are_elements(views: Sequence[VariableView]) -> bool:
-    """Return whether children are all the elements of a list, and have no children themselves."""
+def _are_elements(views: Sequence[VariableView], first: int = 0) -> bool:
+    """Return whether children are consecutive elements of a list, without children themselves."""
+    names = [view.name.strip("[]") for view in views]
     return all(
-        view.name.strip("[]") == str(at) and not ref_of(view.ref) for at, view in enumerate(views)
+        name.isdecimal() and int(name) == at and not ref_of(view.ref)
+        for at, (name, view) in enumerate(zip(names, views, strict=True), first)
     )
 
 
@@ -149,13 +155,36 @@ def _format_children(views: Sequence[VariableView], total: int, ref: str) -> lis
     lines = ["  " + _with_ref(view, IN_A_LIST) for view in views]
     if not lines:
         return []
+    is_joined = _are_short(views)
 
     def fit_text(most: int) -> str:
         cut = max(total, len(lines)) - most
         where = f"debugger vars {ref} --from {most}" if ref else width_option(lines)
-        return "\n".join([*lines[:most], *([f"  … {cut:,} more: {where}"] if cut else [])])
+        shown = _join_elements(views[:most]) if is_joined else lines[:most]
+        return "\n".join([*shown, *([f"  … {cut:,} more: {where}"] if cut else [])])
 
     return [TextSection(fit_text, count=len(lines), rank=1, floor=3)]
+
+
+def _are_short(views: Sequence[VariableView], first: int = 0) -> bool:
+    """Return whether children are elements of which several have room in a line."""
+    return _are_elements(views, first) and all(len(view.value) <= _ELEMENT for view in views)
+
+
+def _join_elements(views: Sequence[VariableView], first: int = 0) -> list[str]:
+    """Format elements, several a line: `  [0..2] = 5, 3, 8`."""
+    rows: list[list[str]] = []
+    for view in views:
+        text = shorten_value(view.value, _ELEMENT)
+        if not rows or len(", ".join([*rows[-1], text])) > _ROW:
+            rows.append([])
+        rows[-1].append(text)
+    lines = []
+    for row in rows:
+        last = first + len(row) - 1
+        lines.append(f"  [{first}{f'..{last}' if last > first else ''}] = {', '.join(row)}")
+        first = last + 1
+    return lines
 
 
 def format_assignment(answer: Assignment, page: RenderPage) -> list[TextSection]:
@@ -230,13 +259,16 @@ def format_children(answer: Children, page: RenderPage) -> list[TextSection]:
             for at, view in enumerate(views, first)
         ]
 
+    is_joined = len(views) > 1 and _are_short(views, first)
+
     def fit_text(most: int) -> str:
         end = first + most
         goes_on = answer.total is None or end < answer.total or most < len(views)
         label = "next" if answer.total is not None or most < len(views) else "perhaps more"
         head = f"{ref}[{first}..{end - 1 if most else ''}{of}]:"
         last = [f"{label}: debugger vars {ref} --from {end}"] if goes_on else []
-        return "\n".join([head, *lines[:most], *last])
+        shown = _join_elements(views[:most], first) if is_joined else lines[:most]
+        return "\n".join([head, *shown, *last])
 
     return [TextSection(fit_text, count=len(lines))]
 

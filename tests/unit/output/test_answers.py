@@ -368,16 +368,18 @@ def test_what_was_cut_is_counted_and_found_again(answer, said):
     assert not re.search(said, answer_lines(answer, budget=100_000))
 
 
-def test_pages_of_children_join_without_a_gap():
-    views = tuple(a.VariableView(f"[{n}]", "1") for n in range(100))
+@pytest.mark.parametrize("value", ["1", "x" * 30])
+def test_pages_of_children_join_without_a_gap(value):
+    views = tuple(a.VariableView(f"[{n}]", value) for n in range(100))
     seen, start = [], 0
     for _ in range(100):
         shown = answer_lines(a.Children("r", 100, start, views[start:]), budget=40)
-        seen += re.findall(r"^  \[(\d+)\]", shown, re.MULTILINE)
+        for begin, end in re.findall(r"^  \[(\d+)(?:\.\.(\d+))?\] =", shown, re.MULTILINE):
+            seen += range(int(begin), int(end or begin) + 1)
         if not (more := re.search(r"--from (\d+)$", shown)):
             break
         start = int(more[1])
-    assert seen == [str(n) for n in range(100)]
+    assert seen == list(range(100))
 
 
 def test_the_cursor_of_cut_events_is_the_last_that_was_shown():

@@ -37,6 +37,34 @@ def test_children_that_the_value_cuts_or_that_have_more_below_have_rows():
     assert "\n  text = " in answer_text(value_of(f"{{text:{long}}}", child("text", long)))
 
 
+def elements(*values: str) -> tuple[VariableView, ...]:
+    return tuple(child(f"[{at}]", value) for at, value in enumerate(values))
+
+
+def test_elements_that_the_value_shows_have_no_rows():
+    assert answer_text(value_of("[1, 22, 3]", *elements("1", "22", "3"))) == (
+        "one = [1, 22, 3] (v1)"
+    )
+    go = "[]int len: 2, cap: 4, [7,8]"
+    assert answer_text(value_of(go, *elements("7", "8"))) == f"one = {go} (v1)"
+    of_set = (child("140455798171816", "1"), child("140455798171848", "2"))
+    assert answer_text(value_of("{1, 2}", *of_set)) == "one = {1, 2} (v1)"
+    by_number = (child("1", "'a'"), child("2", "'b'"))
+    assert answer_text(value_of("{1: 'a', 2: 'b'}", *by_number)) == "one = {1: 'a', 2: 'b'} (v1)"
+
+
+def test_short_elements_that_the_value_cuts_share_lines():
+    some = elements(*map(str, range(1000, 1030)))
+    assert answer_text(value_of("size=30 {1000, 1001, …}", *some)) == (
+        "one = size=30 {1000, 1001, …}\n"
+        f"  [0..12] = {', '.join(map(str, range(1000, 1013)))}\n"
+        f"  [13..25] = {', '.join(map(str, range(1013, 1026)))}\n"
+        "  [26..29] = 1026, 1027, 1028, 1029"
+    )
+    rows = answer_text(value_of("size=2 {…}", *elements("{a: 1}", "y" * 30))).splitlines()[1:]
+    assert rows == ["  [0] = {a: 1}", f"  [1] = {'y' * 30}"]
+
+
 def frames(count: int) -> tuple[FrameView, ...]:
     return tuple(FrameView(at, f"f{at}") for at in range(count))
 
