@@ -264,7 +264,7 @@ BUDGETS: Mapping[str, int] = {
     "model/pointers": 512,
     "output": 3115,
     "questions": 0,
-    "questions/adapter_suite": 486,
+    "questions/adapter_suite": 488,
     "questions/back": 763,
     "questions/calls": 766,
     "questions/crash": 3659,

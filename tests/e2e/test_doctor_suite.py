@@ -59,7 +59,7 @@ def test_an_adapter_is_tried_with_the_program_of_its_section(
     scenes = {one["name"]: one for one in answer.data["data"]["scenes"]}
     assert {name for name, one in scenes.items() if one["is_essential"]} == ESSENTIAL
     works = {name for name, one in scenes.items() if one["outcome"] == "works"}
-    assert works >= ESSENTIAL | {"condition", "log message", "exception", "set a variable"}
+    assert works >= ESSENTIAL | {"condition", "log message", "exception", "set a variable"}, scenes
     assert scenes["condition"]["detail"] == "n == 1"
     assert "ValueError: bad" in scenes["exception"]["detail"]
     assert scenes["attach and detach"]["outcome"] == "not tried"

@@ -40,6 +40,7 @@ _WAIT_S = SCENE_S / 2  # for one stop
 _ENDING_S = 3.0  # until the ended program must be gone
 _LOOKS = 30
 _FILTERS_MAX = 6  # each is a run of the program
+_RAISED_STARTS = 3  # without a filter, for the list of filters, and with the first of them
 _ANY_EXCEPTION = re.compile(r"(?i)uncaught|unhandled|exception|all|throw|raise|\*")
 
 
@@ -62,7 +63,7 @@ class AdapterScenes:
             (LOG, self._see_log),
         ):
             await self._runner.run_scene(name, scene, needs=(START,))
-        await self._runner.run_scene(RAISED, self._see_exception)
+        await self._runner.run_scene(RAISED, self._see_exception, starts=_RAISED_STARTS)
         await self._runner.run_scene(ATTACH, self._see_attach)
         words = launch_argv(self._target.launch)
         return AdapterSuite(

@@ -44,10 +44,12 @@ class SceneRunner:
         *,
         is_essential: bool = False,
         needs: tuple[str, ...] = (),
+        starts: int = 1,
     ) -> bool:
         """Run a scene, which returns what it saw; return whether it works.
 
-        `needs` are the scenes without which it cannot be tried.
+        `needs` are the scenes without which it cannot be tried. The time limit is for each of the
+        `starts` of a program.
         """
         began = asyncio.get_running_loop().time()
         outcome, detail = SceneOutcome.NOT_TRIED, ""
@@ -57,7 +59,7 @@ class SceneRunner:
         elif missing is not None:
             detail = f"it needs: {missing}"
         else:
-            outcome, detail = await _try_scene(scene, self._limit_s)
+            outcome, detail = await _try_scene(scene, self._limit_s * starts)
         took_s = round(asyncio.get_running_loop().time() - began, 3)
         self._scenes.append(SceneView(name, outcome, detail[:_MESSAGE], is_essential, took_s))
         return outcome is SceneOutcome.WORKS
