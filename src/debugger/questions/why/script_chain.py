@@ -142,7 +142,10 @@ class ScriptChain(ScriptOrigins):
             return None
         name = re.escape(path[0].removeprefix("->"))
         before = r"(?:\$this->)" if path[0].startswith("->") else r"(?<![\w$>@.:])"
-        pattern = re.compile(rf"{before}{name}\s*=(?![=>~])")
+        # Also one of several: `name, points = …`, `[$name, $points] = …`.
+        several = rf"\A(?:[*@$\w]+\s*,\s*)*\*?{name}\s*(?:,\s*[*@$\w]+\s*)*=(?![=>~])"
+        listed = rf"\A(?:\[|list\s*\()[^=\[\]]*{before}{name}(?!\w)[^=\[\]]*[\])]\s*=(?![=>~])"
+        pattern = re.compile(rf"{before}{name}\s*=(?![=>~])|{several}|{listed}")
         after = change.index if change is not None else -1
         calls = [int(owner[1:])] if owner.startswith("L") else []
         if owner.startswith("O"):
