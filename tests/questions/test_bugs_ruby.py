@@ -219,6 +219,24 @@ ONE_LINERS = {
         "counts",
         "counts passed to block",
     ),
+    "a predicate that decides": (
+        (
+            "def index(rows)\n  rows.each_with_object([]) do |row, all|\n    all += [row]\n  end\n"
+            "end\nids = index([1])\nraise 'no ids' if ids.empty?\n"
+        ),
+        "RuntimeError: no ids",
+        "ids",
+        "returned by index",
+    ),
+    "an assignment that an exception left": (
+        (
+            "def load(path)\n  file = File.open(path)\n  file.read\nensure\n  file.close\nend\n"
+            "load('/nonexistent/x')\n"
+        ),
+        "nil: file is nil, .close of it is called",
+        "file",
+        "no statement was seen that gave file another value than nil",
+    ),
     "a result that is multiplied": (
         (
             "def rate(kind)\n  case kind\n  when :book then 7\n  end\nend\n"
