@@ -18,6 +18,11 @@ _OF_NAMES = frozenset(
     {"NameError", "UnboundLocalError", "ReferenceError", "ImportError", "ModuleNotFoundError"}
     | {"SyntaxError", "NotImplementedError", "KeyboardInterrupt", "SystemExit"}
 )
+# Exceptions of the JVM that are about the one that they were made for.
+_WRAPPERS = frozenset(
+    {"ExceptionInInitializerError", "NoClassDefFoundError", "InvocationTargetException"}
+    | {"ExecutionException", "CompletionException", "UndeclaredThrowableException"}
+)
 _ENDED = "StopIteration"  # CPython has no message for an iterator that has no more
 _OF_JSON = re.compile(r"\bJSON\b")  # V8's SyntaxError of a text, and not of the program
 # PHP's words of what has no value: the others of the statement are not to blame.
@@ -150,6 +155,7 @@ def find_complained_operand(
 def _is_about_names(exception: str, message: str) -> bool:
     """Return whether an exception is about a name, or a call's arguments, and no value."""
     is_of_name = exception in _OF_NAMES and not _OF_JSON.search(message)
+    is_of_name = is_of_name or exception.rpartition(".")[2] in _WRAPPERS
     is_of_none = _OF_ARGUMENTS.search(message) or _OF_UNSET.match(message)
     return is_of_name or is_of_none is not None
 
