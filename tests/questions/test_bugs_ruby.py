@@ -219,6 +219,16 @@ ONE_LINERS = {
         "counts",
         "counts passed to block",
     ),
+    "a reader of a variable that nothing wrote": (
+        (
+            "class Base\n  attr_reader :items\n  def initialize = @items = []\nend\n"
+            "class Cart < Base\n  def initialize(owner)\n    @owner = owner\n  end\n"
+            "  def add(x) = items << x\nend\nCart.new('ada').add(3)\n"
+        ),
+        "nil: items is nil, << of it is called",
+        "items",
+        "nothing wrote @items, its object has @owner",
+    ),
     "a predicate that decides": (
         (
             "def index(rows)\n  rows.each_with_object([]) do |row, all|\n    all += [row]\n  end\n"
