@@ -166,6 +166,24 @@ def test_a_crash_names_where_an_exception_was_created_that_is_thrown_again(share
     assert origin == f"Throws.OrderError: order 4 has no items, created in {place}"
 
 
+def test_a_crash_names_the_cause_of_a_constructor_that_reflection_called(
+    cli: Cli, tmp_path: Path
+) -> None:
+    (tmp_path / "Load.java").write_text(
+        "public class Load {\n"
+        "    public Load(String text) { System.out.println(1 / text.length()); }\n"
+        "    public static void main(String[] args) throws Exception {\n"
+        '        Load.class.getConstructor(String.class).newInstance("");\n'
+        "    }\n"
+        "}\n"
+    )
+    words = ("--json", "crash", "--no-why", "--", "Load.java")
+    found = answer_data(cli(*words, check=0, cwd=tmp_path))
+    assert found["cause"].startswith("InvocationTargetException, in Load.main Load.java:4")
+    [cause] = found["exception"]["causes"]
+    assert cause == "java.lang.ArithmeticException: / by zero, in Load.<init> Load.java:2"
+
+
 def test_methods_can_be_called_where_a_condition_or_an_exception_has_stopped(cli: Cli) -> None:
     condition = "Integer.valueOf(i).equals(3)"
     java(cli, "start", build_java("Loop"), "--break", at("Loop", "step"))

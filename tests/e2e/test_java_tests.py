@@ -74,6 +74,26 @@ def test_a_build_tools_forked_jvm_is_debugged(cli: Cli, project: Path) -> None:
     assert (ended["reason"], ended["exit_code"]) == ("exit", 1)
 
 
+def test_the_run_to_the_failure_is_the_first_that_follows_its_value(
+    cli: Cli, project: Path
+) -> None:
+    counted = project.parent / "counted"
+    shutil.copytree(project, counted)
+    (counted / "mvnw").rename(counted / "build.sh")
+    (counted / "mvnw").write_text('#!/bin/sh\necho >> builds\nexec ./build.sh "$@"\n')
+    (counted / "mvnw").chmod(0o755)
+    # More exceptions of another type than a run stops at.
+    test = counted / "src/test/java/shop/CartTest.java"
+    caught = 'try { Integer.parseInt("x"); } catch (NumberFormatException e) { }'
+    body = f"Cart cart = new Cart();\n        for (int i = 0; i < 1_100; i++) {caught}\n"
+    test.write_text(test.read_text().replace("Cart cart = new Cart();\n", body))
+    found = explain(cli, counted, "--timeout", "150", "--", "./mvnw", "-q", "test")
+    assert (found["why"]["expression"], found["why"]["value"]) == ("total", "20")
+    assert found["why"]["text"] == "sum assigned"
+    # The user's own, the one to the failure, and one that records.
+    assert (counted / "builds").read_text() == "\n" * 3
+
+
 def test_the_lines_of_a_build_tools_tests_are_counted(cli: Cli, project: Path) -> None:
     shown = cli("path", "--around", "Cart.total", "--", "./mvnw", "test", check=0, cwd=project).out
     assert "Cart.total Cart.java:" in shown

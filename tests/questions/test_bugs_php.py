@@ -162,6 +162,71 @@ ONE_LINERS = {
         "$n",
         "$a->next written",
     ),
+    "a text that elements are appended to": (
+        "$words = '';\nforeach (['a'] as $word) {\n    $words[] = $word;\n}\n",
+        "Error: [] operator not supported for strings",
+        "$words",
+        "$words written",
+    ),
+    "a chain that is safe at its beginning only": (
+        (
+            "class A { public function __construct(public ?string $zip) {} }\n"
+            "function label(?A $a): string { return 'zip ' . $a?->zip->length(); }\n"
+            "label(new A(null));\n"
+        ),
+        "null: $a?->zip is null, ->length of it is called (Error), in label",
+        "$a?->zip",
+        "$zip passed to A->__construct",
+    ),
+    "false for an object": (
+        (
+            "function year(string $text): string {\n"
+            "    $d = DateTime::createFromFormat('Y-m-d', $text);\n"
+            "    return $d->format('Y');\n}\nyear('x');\n"
+        ),
+        "$d is false, ->format() of it is called (Error), in year",
+        "$d",
+        "$d written",
+    ),
+    "an object for an array": (
+        (
+            "function total(array $items): int {\n    $sum = 0;\n"
+            '    foreach ($items as $item) {\n        $sum += $item["price"];\n    }\n'
+            "    return $sum;\n}\ntotal(json_decode('[{\"price\": 3}]'));\n"
+        ),
+        "Error: Cannot use object of type stdClass as array",
+        "$item",
+        "$item written",
+    ),
+    "a text that is taken apart": (
+        (
+            "set_error_handler(fn($n, $m) => throw new ErrorException($m, 0, $n, __FILE__, 4));\n"
+            "foreach (['b'] as $line) {\n    [$key, $value] = explode('=', $line);\n}\n"
+        ),
+        "key 1 is not in explode('=', $line) (ErrorException) with $line='b'",
+        "$line",
+        "$line written",
+    ),
+    "a value of no case": (
+        (
+            "enum Status: string { case Open = 'open'; }\n"
+            "function parse(array $row): Status { return Status::from($row['status']); }\n"
+            "parse(['status' => 'Open']);\n"
+        ),
+        'ValueError: "Open" is not a valid backing value for enum',
+        "$row['status']",
+        "$row passed to parse",
+    ),
+}
+# Errors about what has no value: the statement's other variables are not to blame.
+WITHOUT_VALUE = {
+    "a property that nothing set": (
+        "class A { private int $n; function add(int $x) { $this->n += $x; } }\n(new A)->add(5);\n"
+    ),
+    "a variable that a condition set": (
+        "set_error_handler(fn($n, $m) => throw new ErrorException($m, 0, $n, __FILE__, 3));\n"
+        "function rate(int $x) { if ($x > 9) { $r = 1; } return $x * $r; }\nrate(5);\n"
+    ),
 }
 
 
@@ -173,6 +238,14 @@ def test_crash_names_the_value_of_a_small_bug_and_its_origin(cli, tmp_path, prog
     assert found["cause"].startswith(cause)
     assert found["why"]["expression"] == expression
     assert origin in found["why"]["text"]
+
+
+@pytest.mark.parametrize("program", WITHOUT_VALUE)
+def test_crash_blames_no_other_variable_for_one_without_a_value(cli, tmp_path, program):
+    (tmp_path / "small.php").write_text(f"<?php\n{WITHOUT_VALUE[program]}")
+    found = answer_data(cli("--json", "crash", "--", "php", "small.php", cwd=tmp_path))
+    assert found["outcome"] == "crashed"
+    assert "why" not in found or found["why"] is None
 
 
 def test_a_dot_for_an_arrow_is_named(cli, tmp_path):

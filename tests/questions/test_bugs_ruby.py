@@ -170,6 +170,118 @@ ONE_LINERS = {
         "@name",
         "nothing wrote @name, its object has @nmae",
     ),
+    "one of two elements of text keys": (
+        (
+            "def total(items)\n  items.sum { |item| item[:price] * item[:count] }\nend\n"
+            "total([{ 'price' => 3, 'count' => 2 }])\n"
+        ),
+        "nil: item[:price] is nil, * of it is called (NoMethodError), in block in total",
+        "item[:price]",
+        "item has no element [:price]",
+    ),
+    "an element that is counted up": (
+        "counts = {}\n%w[a b].each { |word| counts[word] += 1 }\n",
+        "nil: counts[word] is nil, + of it is called (NoMethodError), in block in <main>",
+        "counts[word]",
+        "counts has no element",
+    ),
+    "a safe navigation that ends too early": (
+        (
+            "User = Struct.new(:address)\nAddress = Struct.new(:zip)\n"
+            "def label(user) = user&.address&.zip.upcase\nlabel(User.new(nil))\n"
+        ),
+        "nil: user&.address&.zip is nil, .upcase of it is called (NoMethodError), in label",
+        "user&.address&.zip",
+        "",
+    ),
+    "one of several variables that nil is assigned to": (
+        "def best(scores)\n  name, points = scores.max\n  name.upcase\nend\nbest([])\n",
+        "nil: name is nil, .upcase of it is called (NoMethodError), in best",
+        "name",
+        "name written",
+    ),
+    "a text that is compared": (
+        (
+            "def take(stock, name, count)\n"
+            "  raise ArgumentError, name if stock.fetch(name) < count\nend\n"
+            "take({ 'ink' => 1 }, *'ink 2'.split)\n"
+        ),
+        "ArgumentError: comparison of Integer with String failed: count, in take",
+        "count",
+        "count passed to take",
+    ),
+    "a number for a hash": (
+        (
+            "words = %w[a b a]\nwords.inject({}) do |counts, word|\n"
+            "  counts[word] = (counts[word] || 0) + 1\nend\n"
+        ),
+        "TypeError: no implicit conversion of String into Integer: counts, in block in <main>",
+        "counts",
+        "counts passed to block",
+    ),
+    "a reader of a variable that nothing wrote": (
+        (
+            "class Base\n  attr_reader :items\n  def initialize = @items = []\nend\n"
+            "class Cart < Base\n  def initialize(owner)\n    @owner = owner\n  end\n"
+            "  def add(x) = items << x\nend\nCart.new('ada').add(3)\n"
+        ),
+        "nil: items is nil, << of it is called",
+        "items",
+        "nothing wrote @items, its object has @owner",
+    ),
+    "a predicate that decides": (
+        (
+            "def index(rows)\n  rows.each_with_object([]) do |row, all|\n    all += [row]\n  end\n"
+            "end\nids = index([1])\nraise 'no ids' if ids.empty?\n"
+        ),
+        "RuntimeError: no ids",
+        "ids",
+        "returned by index",
+    ),
+    "an assignment that an exception left": (
+        (
+            "def load(path)\n  file = File.open(path)\n  file.read\nensure\n  file.close\nend\n"
+            "load('/nonexistent/x')\n"
+        ),
+        "nil: file is nil, .close of it is called",
+        "file",
+        "no statement was seen that gave file another value than nil",
+    ),
+    "a result that is multiplied": (
+        (
+            "def rate(kind)\n  case kind\n  when :book then 7\n  end\nend\n"
+            "def price(net, kind) = net * rate(kind)\nprice(100, 'book')\n"
+        ),
+        "TypeError: nil can't be coerced into Integer: rate(kind), in price",
+        "rate(kind)",
+        "kind passed to price",
+    ),
+}
+# What a statement's failed part is called, where nothing of the program's own gave its value.
+FAILED_PARTS = {
+    "dig": (
+        "limits = { 'day' => {} }\nputs limits.dig('day', 'max') + 1\n",
+        "nil: limits.dig('day', 'max') returned nil, + of it is called (NoMethodError), in <main>",
+    ),
+    "find": (
+        "users = [{ id: 1 }]\nputs users.find { |u| u[:id] == 2 }[:name]\n",
+        (
+            "nil: users.find { |u| u[:id] == 2 } returned nil, [] of it is called (NoMethodError), "
+            "in <main>"
+        ),
+    ),
+    "a chain of lines": (
+        "names = %w[a b]\nnames\n  .uniq!\n  .sort\n",
+        "nil: names.uniq! returned nil, .sort of it is called (NoMethodError), in <main>",
+    ),
+    "match": (
+        "text = 'a 1'\nputs text.match(/v(\\d+)/)[1]\n",
+        "nil: text.match(/v(\\d+)/) returned nil, [] of it is called (NoMethodError), in <main>",
+    ),
+    "a block that counts": (
+        "rows = [{ paid: false }]\nputs 4 / rows.count { |row| row[:paid] }\n",
+        "division by zero: rows.count { |row| row[:paid] } is 0 (ZeroDivisionError), in <main>",
+    ),
 }
 
 
@@ -178,6 +290,14 @@ def test_crash_shows_no_other_variable_of_the_environment(cli, tmp_path):
     shown = cli("crash", "--", "ruby", "small.rb", cwd=tmp_path).out
     assert "ENV['NO_SUCH_NAME'] is nil" in shown
     assert "ENV={" not in shown
+
+
+@pytest.mark.parametrize("program", FAILED_PARTS)
+def test_crash_names_the_part_of_a_statement_that_failed(cli, tmp_path, program):
+    text, cause = FAILED_PARTS[program]
+    (tmp_path / "small.rb").write_text(text)
+    found = answer_data(cli("--json", "crash", "--no-why", "--", "ruby", "small.rb", cwd=tmp_path))
+    assert found["cause"].startswith(cause)
 
 
 @pytest.mark.parametrize("program", ONE_LINERS)

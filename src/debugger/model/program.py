@@ -127,7 +127,8 @@ class ExceptionDetails(Struct, frozen=True):
     message: str
     causes: tuple[str, ...] = ()
     trace: str = ""
-    # The source of what failed within its statement, as a traceback of Python marks it.
+    # The source of what failed within its statement, as a traceback of Python marks it; of Ruby the
+    # receiver or argument that the exception is about.
     part: str = ""
 
 

@@ -260,11 +260,16 @@ class _ReadScanner:
                 is_pure, chain, at = False, "", closed + 1
             else:
                 break
-        if is_pure:
+        if is_pure and not self._begins_block(at):
             self.operands.append(chain)
             if self._is_dereferenced(start):
                 self.found.append(MemoryAccess(chain, "*", "", f"*{chain}"))
         return at
+
+    def _begins_block(self, at: int) -> bool:
+        """Return whether a block of Ruby follows: `rows.count { |row| … }` is a call."""
+        following = [part for _, part in self.tokens[at : at + 2]]
+        return following in (["{", "|"], ["do", "|"])
 
     def _record_access(self, base: str, how: str, inner: str) -> None:
         text = f"{base}[{inner}]" if how == "[]" else f"{base}{how}{inner}"

@@ -71,6 +71,8 @@ _SET = re.compile(r"\[[^\[\]]*\]\s*(?:[-+*/|&^%]?=(?!=)|\+\+|--)")
 _ELEMENT_CALLED = re.compile(
     r"(?<![\w.\])])(?P<callee>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\[[^\[\]()]*\])+)\("
 )
+# Variables, their elements and members, which may be calls of Ruby without brackets.
+_PLAIN = re.compile(r"[@$]*\w+(?:\[[^\[\]]*\]|(?:&?\.|\?\.|::\$?|\??->)\w+)*")
 _SUBSCRIPTED = "'NoneType' object is not subscriptable"
 _CALLED = "'NoneType' object is not callable"
 _OPERATED = re.compile(
@@ -254,10 +256,19 @@ def describe_nothing_call(call: str, message: str, exception: str) -> str:
     if null is None or not null.name:
         text = f"{call} returned None: {message}" if "NoneType" in message else message
         return f"{text} ({exception})"
-    mark = "[{}]" if null.name.isdigit() else ".{}"
-    done = f"{mark.format(null.name)} of it is {null.verb}"
-    verb = "returned" if call.endswith(")") else "is"
+    arrow = "->" if message.startswith("Call to a member function") else "."  # of PHP
+    mark = (
+        "[{}]" if null.name.isdigit() else f"{arrow}{{}}" if null.bare_name.isidentifier() else "{}"
+    )
+    is_called = null.what == "nil" and null.verb == "read"  # an operator, or `[]`: methods of Ruby
+    done = f"{mark.format(null.name)} of it is {'called' if is_called else null.verb}"
+    verb = "is" if is_plain_path(call) else "returned"
     return f"{null.what}: {call} {verb} {null.what}, {done} ({exception})"
+
+
+def is_plain_path(text: str) -> bool:
+    """Return whether a text is a variable, or an element or member of one, and no call."""
+    return _PLAIN.fullmatch(text) is not None
 
 
 def _calls(text: str) -> Iterator[tuple[str, str, str]]:

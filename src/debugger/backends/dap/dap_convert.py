@@ -231,6 +231,7 @@ def to_exception(body: dap.ExceptionInfoBody) -> ExceptionDetails:
         message=details.message or body.description or "",
         causes=tuple(causes),
         trace=details.stack_trace or "",
+        part=details.part,
     )
 
 

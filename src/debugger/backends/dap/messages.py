@@ -279,6 +279,7 @@ class DapExceptionDetails(DapBody, frozen=True):
     full_type_name: str | None = None
     stack_trace: str | None = None
     inner_exception: tuple[DapExceptionDetails, ...] | None = None
+    part: str = ""  # not of the protocol: the source of what failed, by our agent of Ruby
 
 
 class ExceptionInfoBody(DapBody, frozen=True):

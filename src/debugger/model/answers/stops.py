@@ -19,7 +19,8 @@ class OutputLine(Struct, frozen=True):
 class ExceptionView(Struct, frozen=True):
     """The exception that stopped the program; `causes` outermost first.
 
-    `part` is the source of what failed within its statement, where known (CPython 3.11).
+    `part` is the source of what failed within its statement, where known (CPython 3.11);
+    of Ruby the operand that the exception is about.
     """
 
     type: str

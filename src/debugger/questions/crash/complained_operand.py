@@ -18,8 +18,18 @@ _OF_NAMES = frozenset(
     {"NameError", "UnboundLocalError", "ReferenceError", "ImportError", "ModuleNotFoundError"}
     | {"SyntaxError", "NotImplementedError", "KeyboardInterrupt", "SystemExit"}
 )
+# Exceptions of the JVM that are about the one that they were made for.
+_WRAPPERS = frozenset(
+    {"ExceptionInInitializerError", "NoClassDefFoundError", "InvocationTargetException"}
+    | {"ExecutionException", "CompletionException", "UndeclaredThrowableException"}
+)
 _ENDED = "StopIteration"  # CPython has no message for an iterator that has no more
 _OF_JSON = re.compile(r"\bJSON\b")  # V8's SyntaxError of a text, and not of the program
+# PHP's words of what has no value: the others of the statement are not to blame.
+_OF_UNSET = re.compile(
+    r"Undefined variable \$|Undefined property: |Typed .* must not be accessed before initiali[sz]"
+)
+_AS_ARRAY = re.compile(r"Cannot use object of type (?P<type>\S+) as array")  # PHP's
 _UNITERABLE = re.compile(r"(?P<what>\S+) is not (?:async )?iterable\b")  # V8's
 _DATES = ("Invalid time value", "Invalid Date")  # V8's message, and the value that it is about
 _EXTENDED = "Class extends value "
@@ -105,7 +115,7 @@ def find_complained_operand(
     uncallable = _UNCALLABLE.search(message) or _UNDEFINED.search(message)
     if uncallable is not None:
         return _find_called(uncallable, [one for one in called if one in values], values)
-    if (exception in _OF_NAMES and not _OF_JSON.search(message)) or _OF_ARGUMENTS.search(message):
+    if _is_about_names(exception, message):
         return ""
     known = {one: values[one] for one in operands if one in values}
     refused = _find_refused(message, values)
@@ -138,11 +148,23 @@ def find_complained_operand(
     return ""
 
 
+def _is_about_names(exception: str, message: str) -> bool:
+    """Return whether an exception is about a name, or a call's arguments, and no value."""
+    is_of_name = exception in _OF_NAMES and not _OF_JSON.search(message)
+    is_of_name = is_of_name or exception.rpartition(".")[2] in _WRAPPERS
+    is_of_none = _OF_ARGUMENTS.search(message) or _OF_UNSET.match(message)
+    return is_of_name or is_of_none is not None
+
+
 def _find_refused(message: str, values: Mapping[str, str]) -> str:
-    """Return what V8 refuses: no iterable, no date, no count, no BigInt; "" for other messages."""
+    """Return what V8 or PHP refuses: no iterable, no array, no date, no count; "" if unknown."""
     uniterable = _UNITERABLE.match(message)
     if uniterable is not None and uniterable["what"] in values:
         return uniterable["what"]
+    as_array = _AS_ARRAY.match(message)
+    if as_array is not None:
+        begin = f"{as_array['type']} {{"
+        return only_one([one for one, value in values.items() if value.startswith(begin)])
     count = _COUNT.match(message)
     refused = _DATES[1] if message == _DATES[0] else count["value"] if count is not None else ""
     if message.startswith(_MIXED):

@@ -14,6 +14,7 @@ from debugger.model.exception_cause import (
     find_empty_divisor,
     short_type,
 )
+from debugger.model.null_message import parse_missing_key
 from debugger.model.statement import MemoryAccess, parts_of
 from debugger.model.text_filters import clip_text, without_colour
 from debugger.questions.crash.closed_channel import find_channel
@@ -26,7 +27,12 @@ from debugger.questions.crash.complained_operand import (
 )
 from debugger.questions.crash.crash_facts import Cause, CrashFacts
 from debugger.questions.crash.sanitizer_report import parse_sanitizer_report
-from debugger.sources.nothing_calls import describe_nothing_call, find_lookup_key
+from debugger.sources.condition_text import split_arguments
+from debugger.sources.nothing_calls import (
+    describe_nothing_call,
+    find_lookup_key,
+    is_plain_path,
+)
 
 _NULL = re.compile(
     r"(?:\([^()]*\)\s*)?(?:0x0+(?![0-9a-fA-F])|NULL|nil|null|undefined|None|nullptr)(?:\s|$|<|\{)"
@@ -57,6 +63,14 @@ THIS = MemoryAccess("this", "->", "", "this")
 OUT_OF_MEMORY = "OutOfMemory"  # V8's heap, for which it has no exception
 _VALUE_MAX = 60  # characters
 _SHOWN_MAX = 4  # values in the cause
+# CRuby's words of an operand that its own methods refuse.
+_REFUSED = re.compile(
+    r"\Acomparison of .+ with .+ failed\Z|can't be coerced into|\Ano implicit conversion of "
+    r"|\Adivided by 0\Z",
+    re.DOTALL,
+)
+_OF_METHODS = ("undefined method ", "Call to a member function ")  # that nothing does not have
+_ON_OTHER = re.compile(r"Call to a member function (?P<name>\w+)\(\) on (?P<type>\w+)\Z")  # PHP's
 _UNWRAPPED_MAX = 2  # values of the call whose result was unwrapped
 _NEAR = 0x10000
 _ARITHMETIC = "SIGFPE"
@@ -167,11 +181,10 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
     )
     is_plain = found.kind == "exception" and facts.fields
     text = f"{found.text} {facts.fields}" if is_plain else found.text
-    culprit = found.culprit
-    if found.kind == "assertion" and facts.guilty:
-        culprit = choose_operand(facts.guilty, facts.values) or culprit
-    if found.kind == "panic" and not culprit:  # an assertion with a message of its own
-        culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
+    suspected = _suspected_cause(found, facts)
+    if suspected is not None:
+        return suspected
+    culprit = _checked_operand(found, facts)
     if found.kind in {"exception", "panic"} and not culprit:
         culprit = facts.replaced or choose_operand(facts.reported, facts.values)
     if not culprit:
@@ -191,6 +204,61 @@ def _exception_cause(facts: CrashFacts) -> Cause | None:
         with_values(text, facts, names),
         culprit=culprit,
         compared_with=_compared_with(culprit, known),
+    )
+
+
+def _checked_operand(found: ExceptionCause, facts: CrashFacts) -> str:
+    """Return the culprit of an exception; of a failed check the operand that decided."""
+    culprit = found.culprit
+    if found.kind == "assertion" and facts.guilty:
+        culprit = choose_operand(facts.guilty, facts.values) or culprit
+    if found.kind == "panic" and not culprit:  # an assertion with a message of its own
+        culprit = choose_operand(facts.guilty or facts.asserted, facts.values)
+    return culprit
+
+
+def _suspected_cause(found: ExceptionCause, facts: CrashFacts) -> Cause | None:
+    """Name what an error of Ruby or PHP is about, where its words alone do not."""
+    called = _ON_OTHER.match(facts.message)
+    if not facts.suspect or found.culprit:
+        return None
+    if called is not None:
+        return _no_object_cause(found, facts, called)
+    if found.kind == "missing_key":
+        return _taken_apart_cause(facts)
+    return _refused_cause(found, facts) if _REFUSED.search(facts.message) else None
+
+
+def _refused_cause(found: ExceptionCause, facts: CrashFacts) -> Cause:
+    """Name the operand that a method of Ruby's own refused; a block's result is not followed."""
+    shown = clip_text(facts.suspect, _VALUE_MAX)
+    text = f"{found.text}: {shown}"
+    if found.kind == "division_by_zero":
+        text = f"division by zero: {shown} is 0 (ZeroDivisionError)"
+    is_followed = is_plain_path(facts.suspect) or facts.suspect.endswith(")")
+    return Cause(found.kind, text, culprit=facts.suspect if is_followed else "")
+
+
+def _no_object_cause(found: ExceptionCause, facts: CrashFacts, called: re.Match[str]) -> Cause:
+    """Name what a method was called of in PHP that is no object, as `false`."""
+    value = clip_text(facts.values.get(facts.suspect, called["type"]), _VALUE_MAX)
+    is_plain = is_plain_path(facts.suspect)
+    what = f"{facts.suspect} {'is' if is_plain else 'returned'} {value}"
+    text = f"{what}, ->{called['name']}() of it is called ({facts.exception})"
+    is_followed = is_plain or facts.suspect.endswith(")")
+    return Cause(found.kind, text, culprit=facts.suspect if is_followed else "")
+
+
+def _taken_apart_cause(facts: CrashFacts) -> Cause:
+    """Name the array of PHP that has too few elements for what it is assigned to."""
+    key = parse_missing_key(facts.exception or "", facts.message)
+    text = f"key {key} is not in {clip_text(facts.suspect, _VALUE_MAX)} ({facts.exception})"
+    begin = facts.suspect.find("(") + 1
+    parts = split_arguments(facts.suspect[begin:]) if begin else [facts.suspect]
+    names = [one for one in parts if one.startswith("$") and is_plain_path(one)]
+    culprit = names[0] if len(names) == 1 else ""
+    return Cause(
+        "missing_key", with_values(text, facts, names[:1] * bool(culprit)), culprit=culprit
     )
 
 
@@ -282,11 +350,14 @@ def _nothing_call_cause(facts: CrashFacts) -> Cause | None:
     """Say of an exception that a call returned nothing, where no variable of the statement is."""
     bases = (one.base for one in facts.accesses)
     is_known = any(is_null(facts.values.get(one, "")) for one in bases)
+    # Of several that are nothing the messages of Ruby and PHP tell which one it is.
+    is_known = is_known and not (facts.message.startswith(_OF_METHODS) and facts.suspect)
     if facts.exception is None or not facts.nothing_call or is_known:
         return None
     short = short_type(facts.exception or "")
     text = describe_nothing_call(facts.nothing_call, facts.message, short)
-    return Cause("nothing", text, culprit=facts.nothing_call if facts.is_nothing_followed else "")
+    is_followed = facts.is_nothing_followed or is_plain_path(facts.nothing_call)
+    return Cause("nothing", text, culprit=facts.nothing_call if is_followed else "")
 
 
 def _find_emptied(found: ExceptionCause, facts: CrashFacts) -> str:

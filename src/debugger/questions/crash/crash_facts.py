@@ -49,7 +49,7 @@ class CrashFacts(Struct, frozen=True):
     reported: tuple[str, ...] = ()
     # What the exception complains about that this one replaced.
     replaced: str = ""
-    # What an exception of Python or JavaScript is about, by the syntax of what failed.
+    # What an exception of Python, Ruby, PHP or JavaScript is about, by the syntax of what failed.
     suspect: str = ""
     # Of a compiled language, the values that a failed check compared: the suspect one first.
     compared: tuple[str, ...] = ()

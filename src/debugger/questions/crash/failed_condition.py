@@ -27,6 +27,7 @@ _RECORDED = (
     *(".c", ".cc", ".cpp", ".cxx", ".rs"),
 )
 _RESULT_FOLLOWED = (*_RECORDED, ".rb", ".php", ".go")  # a result alone
+_RUBY = ".rb"
 _PART_FOLLOWED = (".js", ".cjs", ".mjs")  # the program's own call is looked up, not made again
 
 
@@ -108,10 +109,18 @@ def reported_operands(
     lines = _lines_with(file, line)
     if not lines or not line or not raises(lines[line - 1]):
         return ()
+    guilty = find_guilty_operands(guard, values) if guard is not None else tuple(operands)
+    if file is not None and file.endswith(_RUBY):
+        guilty = tuple(_without_predicate(one, values) for one in guilty)
     if guard is None:
-        return tuple(operands)
-    guilty = find_guilty_operands(guard, values)
+        return guilty
     return tuple(dict.fromkeys((*(one for one in guilty if one in operands), *guilty)))
+
+
+def _without_predicate(operand: str, values: Mapping[str, str]) -> str:
+    """Return the object of a predicate without a value of its own, as `ids` of `ids.empty?`."""
+    base = operand.rpartition(".")[0].removesuffix("&")
+    return base if operand not in values and base in values else operand
 
 
 def is_recorded(frame: answers.FrameView | None) -> bool:

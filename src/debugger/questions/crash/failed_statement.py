@@ -35,6 +35,7 @@ from debugger.sources.nothing_calls import (
     python_statement,
     rust_statement,
 )
+from debugger.sources.php_suspect import find_php_suspect
 from debugger.sources.python_suspect import failed_text, find_suspect, join_part, place_found
 
 _EVALUATED_MAX = 16  # expressions of the statement
@@ -46,7 +47,8 @@ _ENDLESS = re.compile(
 )
 _ASSERT = re.compile(r"\bassert\w*!?[ (]")
 _JAVASCRIPT = (".js", ".cjs", ".mjs", ".jsx", ".ts", ".cts", ".mts", ".tsx")
-_HASHES = (".py", ".pyw", ".rb")
+_RUBY, _PHP = ".rb", ".php"
+_HASHES = (".py", ".pyw", _RUBY)
 _ENDS = ";{}"  # of a statement
 _LITERAL = re.compile(r"""[-\d"'`]|.*\.\.""")
 
@@ -80,9 +82,14 @@ class FailedStatement(msgspec.Struct, frozen=True):
             return find_null_call(read_statement(self.frame), is_inside=is_inside)
         if not is_about_nothing(message):
             return ""
+        if self.suspect and self._names_operand():
+            return self.suspect
         found = find_nothing_call(self.text, message)
         is_go = self.frame is not None and (self.frame.file or "").endswith(".go")
         return found or (find_called_element(self.text) if is_go else "")
+
+    def _names_operand(self) -> bool:
+        return self.frame is not None and (self.frame.file or "").endswith((_RUBY, _PHP))
 
     def list_compared_calls(
         self, shown: answers.FrameView | None, values: Mapping[str, str]
@@ -133,16 +140,18 @@ async def _find_suspect(
     raised: answers.ExceptionView | None,
     values: Mapping[str, answers.VariableView],
 ) -> tuple[str, bool]:
-    """Return what an exception of Python is about, or takes apart in JavaScript; "" if unknown.
+    """Return what an exception is about, or takes apart in JavaScript; "" if unknown.
 
     With it, whether it is a call whose result was None. An element of a container is searched.
     """
     file = (frame.file or "") if frame is not None else ""
-    if frame is None or raised is None or not file.endswith((*_HASHES[:2], *_JAVASCRIPT)):
+    if frame is None or raised is None:
         return "", False
-    if file.endswith(_JAVASCRIPT):
-        message = raised.message
-        return find_destructured(text, message) or find_index(text, message), False
+    if not file.endswith(_HASHES[:2]):
+        named = _suspect_by_message(file, text, raised)
+        # Where its value is known, as the values write it.
+        bare = named.replace(" ", "")
+        return next((one for one in values if one.replace(" ", "") == bare), named), False
     shown = {name: one.value for name, one in values.items()}
     is_marked = raised.part is not UNSET and text == join_part(raised.part)
     found = find_suspect(text, short_type(raised.type), raised.message, shown, is_marked=is_marked)
@@ -152,6 +161,15 @@ async def _find_suspect(
         index = await session.backend.evaluate(found.search, frame, EvaluationPurpose.PRINT)
         return place_found(found, index.value), False
     return "", False
+
+
+def _suspect_by_message(file: str, text: str, raised: answers.ExceptionView) -> str:
+    """Return what an exception of JavaScript, PHP or Ruby is about; "" if unknown."""
+    if file.endswith(_JAVASCRIPT):
+        return find_destructured(text, raised.message) or find_index(text, raised.message)
+    if file.endswith(_PHP):
+        return find_php_suspect(text, raised.message)
+    return (raised.part or "") if file.endswith(_RUBY) else ""
 
 
 def parse_statement(frame: Frame | None) -> StatementReads:

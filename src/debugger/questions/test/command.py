@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from debugger.questions.test.answer import SuiteAnswer
     from debugger.questions.test.python_tests import TestRun
     from debugger.questions.test.test_runners import DebuggedRerun
+    from debugger.questions.why.java_trace import CrashChain
 
 _TIMEOUT_S = 60.0
 _RECORDED = frozenset({"pytest", "unittest", "python"})  # Python's, whose runs `why` records
@@ -190,8 +191,9 @@ async def _test_others(
     import asyncio
     import tempfile
 
-    from debugger.questions.test import test_question
+    from debugger.questions.test import test_question, test_runners
     from debugger.questions.test.test_runners import RunnerSetting
+    from debugger.questions.why.java_trace import CrashChain
     from debugger.targets import launch_target
 
     cwd = os.path.normpath(os.path.join(call.cwd, options.cwd or ""))
@@ -203,6 +205,9 @@ async def _test_others(
         )
     pairs = launch_target.parse_environment((*command.env, *options.env), options.verb)
     named = tuple(f"{key}={one}" for key, one in pairs.items())
+    # Each run of a Java test is one of its build tool, so the run to the failure begins the chain.
+    chain = CrashChain()
+    is_followed = command.runner in test_runners.JAVA and is_explained and not options.keep
     call.scratch_root.mkdir(mode=0o700, parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="test-", dir=call.scratch_root) as scratch:
         setting = RunnerSetting(
@@ -215,10 +220,11 @@ async def _test_others(
             ).seconds,
             scratch=Path(scratch),
             ask=partial(_debugged_question, call, options, named),
-            follow=partial(_follow_value, call, options, named),
+            follow=partial(_follow_value, call, options, named, chain),
             stdin=await asyncio.to_thread(_stdin_bytes, call, options),
             interrupted=call.interrupted,
             is_explained=is_explained,
+            on_failure=chain.read_failure if is_followed else None,
         )
         return await test_question.find_failing_test(setting)
 
@@ -267,6 +273,7 @@ async def _follow_value(  # noqa: PLR0917 - what is followed, and by which run
     call: CommandCall,
     options: QuestionOptions,
     pairs: tuple[str, ...],
+    chain: CrashChain,
     origin: ValueOrigin,
     frame: FrameView,
     again: DebuggedRerun,
@@ -276,7 +283,7 @@ async def _follow_value(  # noqa: PLR0917 - what is followed, and by which run
     from debugger.questions.why.origin_line import find_test_origin
 
     inner = msgspec.structs.replace(options, cwd=again.cwd, env=(*pairs, *again.env))
-    return await find_test_origin(call, inner, origin, frame, again.words, seconds)
+    return await find_test_origin(call, inner, origin, frame, again.words, seconds, chain)
 
 
 async def _debugged_question(

@@ -53,6 +53,7 @@ _MESSAGE = 160  # characters
 _OUTPUT = 10  # last lines
 _PROMISES_S = 10.0  # for the run that finds those that nobody awaits
 _FOLLOW_S = 15.0  # for the origin of a value, of Go with the build of the package's tests
+_FOLLOW_RUNS = 3.0  # or this often the seconds of a Java test's run, most of which are its build
 _LEAST_S = 5.0  # for the debugger, however long the tests took
 _JSON = {
     test_runners.JEST: ("--json", "--outputFile={file}"),
@@ -136,13 +137,16 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
     run_again: DebuggedRerun | None = None  # with which it failed
     observed: FailureStop | None = None
     last: answers.Stop | None = None
+    run_s = 0.0
     try:
         again = await WAYS[setting.runner](setting, first)
         first = await _detailed_failure(setting, again, first)
         left_s = max(setting.seconds - ran.took_s, _LEAST_S)
+        run_began = time.monotonic()
         observed, last, run_again = await _observe_again(
             setting, again, first, notes, seconds=left_s
         )
+        run_s = time.monotonic() - run_began
     except DebuggerError as error:
         notes.append(f"it could not be looked at: {error.message}")
         if error.hint:
@@ -159,13 +163,20 @@ async def find_failing_test(setting: RunnerSetting) -> SuiteAnswer:
         origin = _with_command(setting, run_again, observed, answer)
         left_s = setting.seconds - (time.monotonic() - began)
         if observed.session is None and setting.is_explained:
-            origin = await _follow_value(setting, run_again, answer, origin, seconds=left_s)
+            origin = await _follow_value(
+                setting, run_again, answer, origin, seconds=left_s, run_s=run_s
+            )
         return msgspec.structs.replace(answer, why=origin)
     if last is not None:
-        notes.append(_PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail")
-        if last.timed_out:
-            notes[-1] = "when it was run again under the debugger, it had not failed in time"
+        notes.append(_describe_unseen(last))
     return _answer_from_report(answer, first, setting, notes)
+
+
+def _describe_unseen(last: answers.Stop) -> str:
+    """Say why a test that ran again did not stop where it failed."""
+    if last.timed_out:
+        return "when it was run again under the debugger, it had not failed in time"
+    return _PASSED_ALONE if last.exit_code == 0 else "the debugger did not see it fail"
 
 
 async def _observe_again(
@@ -178,13 +189,13 @@ async def _observe_again(
 ) -> tuple[FailureStop | None, answers.Stop, DebuggedRerun]:
     """Run the failed test to its failure, alone, or with its file's others where it must be."""
     question = await setting.ask(again, seconds)
-    observed, last = await observe_failure(question, setting.runner, first)
+    observed, last = await observe_failure(question, setting, first)
     # An assertion's line in JavaScript is passed by a test that passes, too.
     passes_alone = last.exit_code == 0 and (observed is None or setting.runner in JAVASCRIPT)
     if passes_alone and again.with_others:
         again = msgspec.structs.replace(again, words=again.with_others)
         question = await setting.ask(again, seconds)
-        observed, last = await observe_failure(question, setting.runner, first, is_alone=False)
+        observed, last = await observe_failure(question, setting, first, is_alone=False)
         notes += [_WITH_OTHERS] if observed is not None else []
     return observed, last, again
 
@@ -282,6 +293,7 @@ async def _follow_value(
     origin: ValueOrigin | None,
     *,
     seconds: float,
+    run_s: float,
 ) -> ValueOrigin | None:
     """Return the origin of the value behind the test's own lines, as far as the time allows.
 
@@ -291,7 +303,10 @@ async def _follow_value(
     """
     if setting.runner in test_runners.JAVA and answer.frame is not None and seconds > 0:
         origin = origin if origin is not None else ValueOrigin("")
-        found = await setting.follow(origin, answer.frame, again, min(seconds, _FOLLOW_S))
+        bound_s = min(seconds, max(_FOLLOW_S, _FOLLOW_RUNS * run_s))
+        # A build that cannot end in time is not begun: what the run to the failure saw stays.
+        bound_s = bound_s if bound_s > run_s else 0.0
+        found = await setting.follow(origin, answer.frame, again, bound_s)
         return found if found.expression else None
     if origin is None or answer.frame is None or seconds <= 0:
         return origin

@@ -56,7 +56,7 @@ class FailureStop(Struct, frozen=True):
 
 
 async def observe_failure(
-    question: QuestionRun, runner: str, named: NamedFailure, *, is_alone: bool = True
+    question: QuestionRun, setting: RunnerSetting, named: NamedFailure, *, is_alone: bool = True
 ) -> tuple[FailureStop | None, answers.Stop]:
     """Run a test to its failure; return the inspected stop, or None, and the last stop.
 
@@ -67,8 +67,9 @@ async def observe_failure(
     Raises:
         DebuggerError: What starting the program raises; ADAPTER_DIED.
     """
+    runner = setting.runner
     if runner not in JAVASCRIPT:
-        return await _observe_first(question, runner, named)
+        return await _observe_first(question, setting, named)
     # Which pass fails is known only at the end of the run. To keep a session at it, the test runs
     # once more, with the pass as a hit count.
     found, stop, hits = await _observe_failing_time(question, runner, named, is_alone=is_alone)
@@ -76,7 +77,7 @@ async def observe_failure(
         return found, stop
     specs = [msgspec.structs.replace(one, hit_count=hits) for one in question.breakpoints]
     limited = dataclasses.replace(question, breakpoints=tuple(specs))
-    return await _observe_first(limited, runner, named)
+    return await _observe_first(limited, setting, named)
 
 
 async def _observe_failing_time(
@@ -125,15 +126,17 @@ def _matching_values(failure: FailureStop, named: NamedFailure) -> int:
 
 
 async def _observe_first(
-    question: QuestionRun, runner: str, named: NamedFailure
+    question: QuestionRun, setting: RunnerSetting, named: NamedFailure
 ) -> tuple[FailureStop | None, answers.Stop]:
     async with question_run.run_question(question) as run:
         stop = await run.wait_first()
         for _ in range(_STOPS_MAX):
             if stop.state != State.STOPPED.value:
                 break
-            found = await _failure_at_stop(run, stop, runner, named)
+            found = await _failure_at_stop(run, stop, setting.runner, named)
             if found is not None:
+                if setting.on_failure is not None and found.scene.frame is not None:
+                    await setting.on_failure(run, stop, found.scene.frame)
                 name = run.keep_stopped(stop) if question.keep else None
                 return msgspec.structs.replace(found, session=name), stop
             stop = await run.go_on(run.session_of(stop))

@@ -10,11 +10,12 @@ from pathlib import Path, PurePath
 from msgspec import Struct
 
 from debugger.errors import DebuggerError, ErrorCode
+from debugger.model.answers import Stop
 from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import OutputStream
 from debugger.questions.runner.answer import ValueOrigin
-from debugger.questions.runner.question_run import QuestionRun
+from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
 from debugger.recorders.recorded_process import CompletedRun, Unrecorded, record_run
 
 PYTHON, GO, CARGO, NODE = "python", "go test", "cargo test", "node --test"
@@ -217,6 +218,8 @@ class RunnerSetting(Struct, frozen=True):
     interrupted: asyncio.Event | None = None
     # Whether the failure is compared with passing tests, and its value followed.
     is_explained: bool = True
+    # Reads more at the stop where a test fails, from the frame that the answer shows.
+    on_failure: Callable[[RunningQuestion, Stop, FrameView], Awaitable[None]] | None = None
 
     async def run_tests(self, words: Sequence[str], **also: str) -> CompletedRun:
         """Run the tests, or some of them, with the user's command; `also` adds variables."""

@@ -17,7 +17,7 @@ from debugger.model.answers.frames import FrameView
 from debugger.model.breakpoints import BreakpointSpec
 from debugger.model.events import State
 from debugger.model.location import CRASH, FAIL
-from debugger.model.program import EvaluationPurpose, Stack
+from debugger.model.program import EvaluationPurpose
 from debugger.questions.runner import question_run
 from debugger.questions.runner.command_call import CommandCall
 from debugger.questions.runner.question_run import QuestionRun, RunningQuestion
@@ -90,12 +90,17 @@ async def trace_value(call: CommandCall, question: QuestionRun, request: WhyRequ
 
 @dataclass
 class CrashChain:
-    """What the run to a crash itself shows of its value's chain: it stands for the first run."""
+    """What the run to a crash or a failed test itself shows of its value's chain.
+
+    It stands for the first run, which of a test is one of the build tool's, too.
+    """
 
     chain: JavaChain | None = None
     is_read: bool = False
     # Where it is thrown, if a library catches it: further runs stop there at all that is raised.
     thrown_at: FrameView | None = None
+    # What a failed test throws: each stop at another exception would cost a further run its time.
+    thrown_type: str | None = None
 
     async def read_once(self, run: RunningQuestion, stop: answers.Stop) -> None:
         """Follow the value of the failed instruction at the first stop; later ones change nothing.
@@ -110,8 +115,25 @@ class CrashChain:
         request = WhyRequest(expression="", place=CRASH)
         if any(one.spec.catch == "raised" for one in session.breakpoints.user_breakpoints()):
             self.thrown_at = stop.frame
+        await self._read_chain(session, request, None)
+
+    async def read_failure(self, run: RunningQuestion, stop: answers.Stop, at: FrameView) -> None:
+        """Follow the value that a test looked at, where it throws what its runner catches.
+
+        Raises:
+            DebuggerError: What is not of the expression, as ADAPTER_DIED.
+        """
+        session = run.session_of(stop)
+        number = await _find_frame(session, stop.thread or 0, (at.file, at.line))
+        if number is not None:
+            self.is_read = True
+            specs = (one.spec for one in session.breakpoints.user_breakpoints())
+            self.thrown_type = next((one.type for one in specs if one.catch == "raised"), None)
+            await self._read_chain(session, WhyRequest(expression="", place=FAIL), number)
+
+    async def _read_chain(self, session: Session, request: WhyRequest, number: int | None) -> None:
         try:
-            text = await session.run_job(lambda: _read_origin(session, request, None))
+            text = await session.run_job(lambda: _read_origin(session, request, number))
         except DebuggerError as error:
             # The crash is about no value: a further run would find none either.
             if error.code is not ErrorCode.EVALUATION_FAILED:
@@ -131,18 +153,25 @@ async def trace_crash(question: QuestionRun, crash: CrashChain) -> Why | None:
     return await _trace(question, request, crash.chain)
 
 
-async def trace_failure(question: QuestionRun, at: FrameView) -> Why:
+async def trace_failure(question: QuestionRun, at: FrameView, failure: CrashChain) -> Why | None:
     """Run a test that fails, and follow the value that the failed instruction is about.
 
     Args:
         question: The run of the program.
         at: Where the test throws what its runner catches.
+        failure: What the run to the failure has shown.
+
+    Returns:
+        None where the failure is about no value, by that run.
 
     Raises:
         DebuggerError: EVALUATION_FAILED where it is about none.
     """
+    if failure.is_read and failure.chain is None:
+        return None
     spec = BreakpointSpec(file=at.file, line=at.line)
-    return await _trace(question, WhyRequest(expression="", place=FAIL, at=spec))
+    request = WhyRequest(expression="", place=FAIL, at=spec, thrown_type=failure.thrown_type)
+    return await _trace(question, request, failure.chain)
 
 
 async def _trace(question: QuestionRun, request: WhyRequest, first: JavaChain | None = None) -> Why:
@@ -158,6 +187,7 @@ async def _trace(question: QuestionRun, request: WhyRequest, first: JavaChain | 
     while runs < request.runs_most and (keys or found is None):
         runs += 1
         try:
+            # The time is over at once where a run is too long for it: then none is begun.
             async with asyncio.timeout_at(until if found is not None else None):
                 chain = await _run_once(question, request, keys)
         except TimeoutError:
@@ -196,7 +226,7 @@ async def _run_once(question: QuestionRun, request: WhyRequest, keys: Sequence[s
     assert isinstance(target, LaunchTarget)
     env = {**target.env, _RECORD: "\n".join(keys)}
     target = msgspec.structs.replace(target, env=env)
-    stops = BreakpointSpec(catch="raised") if is_thrown else at
+    stops = BreakpointSpec(catch="raised", type=request.thrown_type) if is_thrown else at
     question = replace(question, target=target, breakpoints=(stops,))
     located = WriteRequest(
         expression=request.expression,
@@ -228,17 +258,20 @@ async def _reach_failure(run: RunningQuestion, at: BreakpointSpec) -> tuple[Sess
     for _ in range(_THROWN_MAX):
         if stop.state != State.STOPPED.value:
             break
-        session, thread = run.session_of(stop), stop.thread or 0
-        stack = await _read_stack(session, thread)
-        for frame in stack.frames:
-            if (frame.file, frame.line) == (at.file, at.line):
-                return session, frame.index
+        session = run.session_of(stop)
+        number = await _find_frame(session, stop.thread or 0, (at.file, at.line))
+        if number is not None:
+            return session, number
         stop = await run.go_on(session)
     raise DebuggerError(ErrorCode.NOT_FOUND, "a further run did not fail at the same line")
 
 
-async def _read_stack(session: Session, thread: int) -> Stack:
-    return await session.run_job(lambda: session.backend.read_stack(thread, levels=_LEVELS))
+async def _find_frame(
+    session: Session, thread: int, at: tuple[str | None, int | None]
+) -> int | None:
+    """Return the innermost frame of a stopped thread at a file and line; None if none is."""
+    stack = await session.run_job(lambda: session.backend.read_stack(thread, levels=_LEVELS))
+    return next((one.index for one in stack.frames if (one.file, one.line) == at), None)
 
 
 async def _read_origin(session: Session, request: WhyRequest, number: int | None) -> str:

@@ -384,16 +384,12 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
     frame: FrameView,
     words: tuple[str, ...],
     seconds: float,
+    chain: java_trace.CrashChain,
 ) -> ValueOrigin:
-    """Follow the value of a failed test of Go, Node or Java, as far as some seconds allow.
+    """Follow the value of a failed test of Go, Node or Java, by `words`, which run it alone.
 
-    Args:
-        call: The command's call.
-        options: Those of the command that ran the tests.
-        origin: What the test's own lines say.
-        frame: Where the test failed.
-        words: The command that runs the test alone.
-        seconds: The bound, which is said where it is reached.
+    What its own lines say is in `origin`; `frame` is where it failed. The bound in seconds is said
+    where it is reached. Of Java, `chain` is what the run to the failure has shown.
     """
     at = BreakpointSpec(file=frame.file, line=frame.line)
     request = WhyRequest(expression=origin.expression, place=FAIL, at=at, usual_s=seconds)
@@ -413,22 +409,24 @@ async def find_test_origin(  # noqa: PLR0917 - what a test is run again with
         request = at_go_failure(request, frame.index, (frame.file, frame.line))
     question = _bounded(question, seconds)
     if question.language == "java":
-        return await _find_thrown_origin(question, origin, frame)
+        return await _find_thrown_origin(question, origin, frame, chain)
     found = await _trace_within(call, question, origin, shlex.split(origin.command), request)
-    # What the test's own lines say stays, unless a part of the value leads further.
+    # The test's own lines stay, unless a part of the value leads further.
     is_part = question.language == "go" or found.other is not None
     return found if is_part or not origin.text else origin
 
 
 async def _find_thrown_origin(
-    question: QuestionRun, origin: ValueOrigin, frame: FrameView
+    question: QuestionRun, origin: ValueOrigin, frame: FrameView, chain: java_trace.CrashChain
 ) -> ValueOrigin:
     """Follow the value that a failed test of Java looked at, where the bytecode names it."""
     try:
         async with asyncio.timeout(question.patience.seconds + _GRACE_S):
-            found = await java_trace.trace_failure(question, frame)
+            found = await java_trace.trace_failure(question, frame, chain)
     except (TimeoutError, DebuggerError):
-        return origin  # the test's own lines are shown without it
+        found = None
+    if found is None:  # the test's own lines are shown without it
+        return origin
     is_same = found.expression == origin.expression
     return summarise_chain(found, origin if is_same else ValueOrigin(found.expression, found.value))
 

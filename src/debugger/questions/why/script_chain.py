@@ -142,7 +142,10 @@ class ScriptChain(ScriptOrigins):
             return None
         name = re.escape(path[0].removeprefix("->"))
         before = r"(?:\$this->)" if path[0].startswith("->") else r"(?<![\w$>@.:])"
-        pattern = re.compile(rf"{before}{name}\s*=(?![=>~])")
+        # Also one of several: `name, points = …`, `[$name, $points] = …`.
+        several = rf"\A(?:[*@$\w]+\s*,\s*)*\*?{name}\s*(?:,\s*[*@$\w]+\s*)*=(?![=>~])"
+        listed = rf"\A(?:\[|list\s*\()[^=\[\]]*{before}{name}(?!\w)[^=\[\]]*[\])]\s*=(?![=>~])"
+        pattern = re.compile(rf"{before}{name}\s*=(?![=>~])|{several}|{listed}")
         after = change.index if change is not None else -1
         calls = [int(owner[1:])] if owner.startswith("L") else []
         if owner.startswith("O"):
@@ -155,9 +158,19 @@ class ScriptChain(ScriptOrigins):
             if after < step.index < value.index
             and pattern.search(statements.blank_strings(self._text_of(step)))
         ]
-        # The last statement before the place may go on still.
-        later = [one for one in later if one.index < self._begun(value)]
+        # The last statement before the place may go on still, and one that raised assigned nothing.
+        later = [one for one in later if one.index < self._begun(value) and not self._is_left(one)]
         return max(later, key=lambda one: one.index, default=None)
+
+    def _is_left(self, step: Step) -> bool:
+        """Return whether an exception left a statement: `rescue` or `ensure` of Ruby came next."""
+        steps = [one for one in self._history.steps_of(step.call) if one.index > step.index]
+        following = min(steps, key=lambda one: one.index, default=None)
+        if self._is_php or following is None or following.line <= step.line:
+            return False
+        return statements.is_left_between(
+            [self._statement(step.call, line) for line in range(step.line + 1, following.line)]
+        )
 
     def _begun(self, value: FollowedValue) -> int:
         """Return where the statement begins that a value is read in."""
@@ -187,7 +200,10 @@ class ScriptChain(ScriptOrigins):
     def _unseen(self, value: FollowedValue) -> tuple[ChainEnd, str]:
         if self._history.dropped:
             return ChainEnd.BOUND, _DROPPED.format(len(self._history.steps))
-        return ChainEnd.NOT_FOLLOWED, f"no statement was seen that wrote {value.text}"
+        # A variable of Ruby is nil before its first value: an assignment of nil changes nothing.
+        is_nil = not self._is_php and value.slot.value.text == "nil"
+        what = f"gave {value.text} another value than nil" if is_nil else f"wrote {value.text}"
+        return ChainEnd.NOT_FOLLOWED, f"no statement was seen that {what}"
 
     def _writer(self, change: Change) -> tuple[Step | None, bool]:
         name = re.sub(r"^(?:->|::|@@?)", "", change.path[0])

@@ -41,6 +41,7 @@ _DEPTH_KNOWN = 4
 _CONSTRUCTORS = frozenset({"__construct", "initialize"})
 # A variable of the object itself: of Ruby, and of PHP.
 _OWN_FIELD = re.compile(r"(?:@|\$this->)(?P<name>\w+)")
+_READER = re.compile(r"(?P<name>[a-z_]\w*)")  # of Ruby, without brackets
 _ENVIRONMENT = re.compile(r"(?:ENV|\$_ENV|\$_SERVER)\[['\"]?(\w+)['\"]?\]")
 _FIELDS_SHOWN = 8
 _GUILTY = frozenset({"null", "nil", "NaN", "NAN", "INF", "false"})
@@ -204,7 +205,7 @@ class ScriptOrigins(ScriptArguments):
 
     def _unwritten(self, origin: StatementOrigin, call: int) -> str:
         """Say of a variable of the object itself that nothing wrote it; "" if that is not known."""
-        found = _OWN_FIELD.fullmatch(origin.text)
+        found = _OWN_FIELD.fullmatch(origin.text) or self._read_by(origin.text)
         slot = self._values.resolve("$this" if self._is_php else "self", call, 1 << 60)
         if found is None or slot is None or not slot.value.object:
             return ""
@@ -214,7 +215,17 @@ class ScriptOrigins(ScriptArguments):
             return ""
         others = [path[0] for path in fields if len(path) == 1 and path[0].startswith(sign)]
         has = f", its object has {', '.join(others[:_FIELDS_SHOWN])}" if others else ""
-        return f"nothing wrote {origin.text}{has}"
+        return f"nothing wrote {sign if found.re is _READER else ''}{origin.text}{has}"
+
+    def _read_by(self, text: str) -> re.Match[str] | None:
+        """Return the name of a reader of Ruby that the program's own code declares, as `items`."""
+        found = _READER.fullmatch(text) if not self._is_php else None
+        if found is None:
+            return None
+        declared = re.compile(rf"\battr_(?:reader|accessor)\b[^#]*:{found['name']}\b")
+        files = {one.file for one in self._history.functions.values()}
+        is_declared = any(declared.search(line) for one in files for line in self._lines_of(one))
+        return found if is_declared else None
 
     def _changed_content(self, value: FollowedValue, change: Change | None) -> FollowedValue | None:
         """Return the element of an array or a hash of Ruby that was changed since it was stored."""

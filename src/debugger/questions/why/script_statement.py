@@ -25,6 +25,7 @@ _FILLED_IN = re.compile(r"#\{(?P<ruby>[^{}]*)\}|(?P<php>\$\w+(?:(?:->|\?->)\w+|\
 _HEAD = re.compile(
     r"(?:(?:abstract|final|public|protected|private|static)\s+)*function\s+&?\w+\s*\([^{}]*\{\s*(?=\S)"
 )
+_HANDLER = re.compile(r"(rescue|ensure|else|end)\b")
 _ASSIGN = re.compile(
     r"(?<![=!<>+\-*/%&|^.?:])"
     r"(?P<operator>\*\*|\|\||&&|\?\?|<<|>>|[+\-*/%.&|^])?=(?![=>~])"
@@ -546,6 +547,20 @@ def destructured_key(statement: str, name: str) -> str | None:
             if _is_target(target.strip(), name):
                 return f"[{key.strip()}]" if arrow else f"[{at}]"
     return None
+
+
+def is_left_between(lines: Sequence[str]) -> bool:
+    """Return whether lines of Ruby between two statements that ran show that the first one raised.
+
+    A `rescue` is entered by an exception alone; what follows an `ensure` tells it where statements
+    before that were passed over.
+    """
+    keywords = [found for one in lines if (found := _HANDLER.match(one)) is not None]
+    if not keywords:
+        return False
+    begins = next(at for at, one in enumerate(lines) if _HANDLER.match(one))
+    passed = [one for one in lines[:begins] if one and not one.startswith("#")]
+    return keywords[-1][1] == "rescue" or (keywords[-1][1] == "ensure" and bool(passed))
 
 
 def assigns_name(statement: str, name: str) -> bool:

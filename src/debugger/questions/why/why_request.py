@@ -39,6 +39,8 @@ class WhyRequest(Struct, frozen=True):
     when: str = ""
     # Of the hits, the last one whose call an exception left, where it is known: an event's.
     is_thrown: bool = False
+    # The type of what a test throws at the location, if that is known before the run to it.
+    thrown_type: str | None = None
     # The frame of the expression, 0 is the innermost.
     frame: int = 0
     # The runs that found the location.

@@ -80,3 +80,18 @@ def test_what_has_no_more_items_is_an_iterator(values: Mapping[str, str], found:
     assert find_complained_operand("StopIteration", "", reads.operands, (), values) == found
     # The program raised it with a value.
     assert find_complained_operand("StopIteration", "5", reads.operands, (), values) == ""
+
+
+@pytest.mark.parametrize(
+    ("exception", "message"),
+    [
+        ("java.lang.ExceptionInInitializerError", ""),
+        ("Error", "Typed property A::$n must not be accessed before initialization"),
+        ("ErrorException", "Undefined variable $rate"),
+    ],
+)
+def test_what_has_no_value_or_is_about_another_exception_blames_no_operand(
+    exception: str, message: str
+) -> None:
+    assert not find_complained_operand(exception, message, ("size",), (), {"size": "0"})
+    assert find_complained_operand("Error", "refused", ("size",), (), {"size": "0"}) == "size"

@@ -19,6 +19,13 @@ import java.util.Map;
 final class Throwables {
     static final String TRACE = "Java";  // the stratum of a trace, also of inlined code
     private static final int CAUSES_MAX = 10;
+    // Exceptions that have their cause in a field of their own: the first still in JDK 25, the others until 11.
+    private static final Map<String, String> OWN_CAUSES = Map.of(
+            "java.lang.reflect.InvocationTargetException", "target",
+            "java.lang.reflect.UndeclaredThrowableException", "undeclaredThrowable",
+            "java.lang.ExceptionInInitializerError", "exception",
+            "java.lang.ClassNotFoundException", "ex",
+            "java.security.PrivilegedActionException", "exception");
     private static final int FRAMES_MAX = 200;
 
     private Throwables() {}
@@ -37,8 +44,11 @@ final class Throwables {
     /** Returns the cause of an exception; null without one. */
     static ObjectReference cause(ObjectReference thrown) {
         // An exception without a cause is its own cause, until one is set.
-        return read(thrown, "cause") instanceof ObjectReference cause && !cause.equals(thrown)
-                ? cause : null;
+        if (read(thrown, "cause") instanceof ObjectReference cause && !cause.equals(thrown)) {
+            return cause;
+        }
+        String field = OWN_CAUSES.get(thrown.referenceType().name());
+        return field != null && read(thrown, field) instanceof ObjectReference own ? own : null;
     }
 
     static Value read(ObjectReference object, String name) {

@@ -39,7 +39,7 @@ module DebuggerAgent
 
     def describe(error, mode)
       { exceptionId: name_of(error), description: message_of(error), breakMode: mode,
-        details: describe_details(error, 0) }
+        details: describe_details(error, 0).merge(part: FailedOperand.text_of(error)) }
     end
 
     private

@@ -65,7 +65,7 @@ module DebuggerAgent
 end
 
 require "socket.so"
-%w[json connection class_names values reads frames breakpoints exceptions stops waits stepping watches history requests agent]
+%w[json connection class_names values reads frames breakpoints failed_operand exceptions stops waits stepping watches history requests agent]
   .each { |name| require "#{__dir__}/#{name}.rb" }
 
 if (path = ENV.delete(DebuggerAgent::SOCKET)) then DebuggerAgent.begin_program(path)
