@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ _STATEMENT = re.compile(
 )
 _QUOTED = re.compile(r"'([^'\"\\]*)'")
 _TEXT_MAX = 2_000  # characters that are parsed
-_NOTHING = "NoneType"
+_NOTHING, _IS_NONE = "NoneType", "{} is None"
 _CHAINS = (ast.Name, ast.Attribute, ast.Subscript)
 _NO_ATTRIBUTE = re.compile(r"'\w+' object has no attribute '(?P<name>\w+)'")
 _NO_SUBSCRIPT = re.compile(
@@ -28,6 +28,10 @@ _INDICES = re.compile(r"(?:^\w+ indices must be|^byte indices must be|^string in
 _ITERATED = re.compile(
     r"object is not (?:an iterable|iterable|an iterator)|\bvalues to unpack\b"
     r"|cannot unpack non-iterable|changed size during iteration|mutated during iteration"
+)
+# What stands behind one or two stars.
+_SPREAD = re.compile(
+    r"argument after \*\*? must be|^Value after \* must be|^'\w+' object is not a mapping$"
 )
 # Methods whose result is wrong because their object is.
 _OF_OBJECT = frozenset({"items", "keys", "values", "split", "rsplit", "splitlines", "strip"})
@@ -119,7 +123,10 @@ def find_suspect(
     owner = _find_owner(tree, exception, message, is_marked=is_marked)
     if owner is not None:
         return owner
-    for find in (_find_iterated, _find_element, _find_operand, _find_converted):
+    spread = _find_spread(tree, message, values)
+    if spread is not None:
+        return spread
+    for find in (_find_converted, _find_iterated, _find_element, _find_operand):
         found = find(tree, exception, message)
         if found is not None:
             return found
@@ -161,6 +168,28 @@ def _find_owner(
         wrong = (one.value if isinstance(one.slice, ast.Constant) else one.slice for one in items)
         return _only_chain(wrong)
     return None
+
+
+def _find_spread(tree: ast.AST, message: str, values: Mapping[str, str]) -> PythonSuspect | None:
+    """Return the only value behind a star that may be wrong: that of a call is None."""
+    if not _SPREAD.search(message):
+        return None
+    nodes = list(ast.walk(tree))
+    spread = [one.value for one in nodes if isinstance(one, ast.Starred)]
+    spread += [one.value for one in nodes if isinstance(one, ast.keyword) and one.arg is None]
+    for one in nodes:
+        pairs = zip(one.keys, one.values, strict=True) if isinstance(one, ast.Dict) else ()
+        spread += [value for key, value in pairs if key is None]
+    if _NOTHING in message:
+        spread = [one for one in spread if values.get(_write(one), "None") == "None"]
+    return _only_value(spread, message)
+
+
+def _only_value(nodes: Sequence[ast.expr], message: str) -> PythonSuspect | None:
+    """Return the only one of some expressions: a chain, or a call that gave None."""
+    if len(nodes) == 1 and isinstance(nodes[0], ast.Call) and _NOTHING in message:
+        return PythonSuspect(_write(nodes[0]), is_nothing=True)
+    return _only_chain(nodes)
 
 
 def _find_iterated(tree: ast.AST, _exception: str, message: str) -> PythonSuspect | None:
@@ -215,14 +244,15 @@ def _find_converted(tree: ast.AST, exception: str, message: str) -> PythonSuspec
     """Return the call whose result, None, was given to the only call of what failed."""
     body = getattr(tree, "body", [])
     outer = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
-    if exception != "TypeError" or not _CONVERTED.search(message):
+    is_converted = _CONVERTED.search(message) is not None and _JOINED.search(message) is None
+    is_refused = is_converted or message == "'NoneType' object is not iterable"
+    if exception != "TypeError" or not is_refused:
         return None
-    if not isinstance(outer, ast.Call) or not outer.args or outer.keywords:
+    if not isinstance(outer, ast.Call) or len(outer.args) != 1 or outer.keywords:
         return None
     given = outer.args[0]
-    if len(outer.args) != 1 or not isinstance(given, ast.Call):
-        return None
-    return PythonSuspect(_write(given), is_nothing=True)
+    is_call = isinstance(given, ast.Call)
+    return PythonSuspect(_write(given), is_nothing=True) if is_call else None
 
 
 def _find_element(tree: ast.AST, exception: str, message: str) -> PythonSuspect | None:
@@ -254,7 +284,7 @@ def _wrong_element(name: str, message: str) -> tuple[str, str]:
         return "", ""
     both = {one for one in types.groupdict().values() if one}
     if _NOTHING in both:
-        return "", "{} is None"
+        return "", _IS_NONE
     if name in _ADDING:
         return "", f"type({{}}).__name__ == {types['right']!r}"
     return "", f"type({{}}).__name__ == {types['one']!r}"
@@ -301,7 +331,10 @@ def _search_elements(
     is_view = isinstance(given, ast.Call) and getattr(given.func, "attr", "") == "values"
     container = _object_of(given) if is_view else given
     if not _is_chain(container):
-        return None
+        # The recorder knows the items of what a call returned, and which of them is wrong.
+        is_result = isinstance(given, ast.Call) and not is_view and key is str
+        is_known = bool(index) or condition == _IS_NONE
+        return PythonSuspect(_write(given)) if is_result and is_known else None
     name = _write(container)
     template = key(f"{name}[{{}}]")
     if index and not is_view:

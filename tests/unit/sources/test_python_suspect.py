@@ -92,7 +92,35 @@ def test_of_several_items_the_outer_one_failed_where_the_interpreter_marks_it() 
 
 def test_no_element_is_searched_where_the_key_runs_code() -> None:
     assert find_suspect("sorted(p, key=size)", "TypeError", LESS, {}) is None
-    assert find_suspect("sum(f(x))", "TypeError", ADDED, {}) is None
+    assert find_suspect("sum(f(x) for x in p)", "TypeError", ADDED, {}) is None
+    assert find_suspect("sum(f(x), key=g)", "TypeError", "and 'str'", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("sum(f(x))", ADDED), ('",".join(f(x))', ITEM), ("sorted(f(x))", LESS)],
+)
+def test_of_what_a_call_returned_the_recorder_finds_the_item(text: str, message: str) -> None:
+    assert find_suspect(text, "TypeError", message, {}) == PythonSuspect("f(x)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "found"),
+    [
+        ("add(*f(x))", "add() argument after * must be an iterable, not NoneType", "f(x)"),
+        ("{'a': 1, **f(x)}", "'NoneType' object is not a mapping", "f(x)"),
+        ("add(y, **x)", "add() argument after ** must be a mapping, not NoneType", "x"),
+        ("[*a, *b.c]", "Value after * must be an iterable, not NoneType", "b.c"),
+        ("[*a, *b]", "Value after * must be an iterable, not int", ""),
+        ("all.update(f(x))", "'NoneType' object is not iterable", "f(x)"),
+    ],
+)
+def test_what_is_behind_a_star_or_is_gone_through_is_found(
+    text: str, message: str, found: str
+) -> None:
+    suspect = find_suspect(text, "TypeError", message, {"a": "[1]", "b.c": "None"})
+    assert (suspect.expression if suspect is not None else "") == found
+    assert suspect is None or suspect.is_nothing is (found == "f(x)")
 
 
 def test_a_call_that_gave_nothing_and_a_used_up_iterator_are_found() -> None:
