@@ -25,7 +25,12 @@ from debugger.questions.runner import evidence_store
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.sources.guilty_operand import FailedCondition
-from debugger.sources.javascript_statement import cut_statement, find_destructured, find_index
+from debugger.sources.javascript_statement import (
+    cut_statement,
+    find_destructured,
+    find_index,
+    find_pattern,
+)
 from debugger.sources.nothing_calls import (
     find_called_element,
     find_nothing_call,
@@ -142,7 +147,8 @@ async def _find_suspect(
         return "", False
     if file.endswith(_JAVASCRIPT):
         message = raised.message
-        return find_destructured(text, message) or find_index(text, message), False
+        found_in = find_destructured(text, message) or find_index(text, message)
+        return found_in or find_pattern(*_position(frame), message), False
     shown = {name: one.value for name, one in values.items()}
     is_marked = raised.part is not UNSET and text == join_part(raised.part)
     found = find_suspect(text, short_type(raised.type), raised.message, shown, is_marked=is_marked)
@@ -203,11 +209,19 @@ def read_statement(frame: Frame | None) -> str:
     )
     if cut is not None:
         return _clip_at_column(*cut)
-    text = join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
     if frame.column and (frame.file or "").endswith(_JAVASCRIPT):
-        line = lines[frame.line - 1]
-        return cut_statement(text, frame.column - 1 - (len(line) - len(line.lstrip())))
-    return text
+        return cut_statement(*_position(frame))
+    return join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+
+
+def _position(frame: Frame) -> tuple[str, int]:
+    """Return the statement that begins with the line of a frame, and its column there."""
+    lines = source_files.read_source(frame.file) if frame.file else None
+    if lines is None or not frame.line or not frame.column or frame.line > len(lines):
+        return "", 0
+    line = lines[frame.line - 1]
+    text = join_statement(lines[frame.line - 1 : frame.line + 5])
+    return text, frame.column - 1 - (len(line) - len(line.lstrip()))
 
 
 def _clip_at_column(text: str, at: int) -> str:

@@ -5,6 +5,7 @@ const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
 const passed = require('./origin_passed.cjs');
+const { beginPattern } = require('./origin_patterns.cjs');
 const properties = require('./origin_properties.cjs');
 const { rootOf } = require('./origin_calls.cjs');
 const texts = require('./origin_texts.cjs');
@@ -563,9 +564,21 @@ function followValue(hit, order) {
   };
 }
 
+// Follows what a pattern took apart when that failed; null if it was not recorded.
+function followPattern(order, error) {
+  const found = beginPattern(error);
+  if (!found) return null;
+  const { act, node, value } = found;
+  const chain = new Chain({ site: { rhs: node, node }, act, value, time: ++trace.time }, order);
+  const query = found.follow(chain);
+  if (query) chain.follow(query);
+  const frame = makeFrame({ loc: { source: order.file, start: { line: order.line } } }, act);
+  return { value: formatValue(value), frame, links: chain.links, ended: chain.ended, ending: chain.ending };
+}
+
 function writePart({ site, act, departure }, node) {
   const path = textOf(node, act).slice(textOf(site.rhs, act).length);
   return departure.at ? `${path}.slice(${departure.at})` : path;
 }
 
-module.exports = { Chain, followValue };
+module.exports = { Chain, followPattern, followValue };
