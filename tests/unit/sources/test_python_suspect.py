@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.sources.python_suspect import PythonSuspect, failed_text, find_suspect, place_found
+from debugger.sources.python_suspect import (
+    PythonSuspect,
+    failed_text,
+    find_comprehended,
+    find_suspect,
+    place_found,
+)
 
 ADDED = "unsupported operand type(s) for +: 'int' and 'NoneType'"
 ITEM = "sequence item 1: expected str instance, int found"
@@ -141,3 +147,32 @@ def test_an_element_is_named_by_the_index_or_key_that_was_found() -> None:
     assert place_found(suspect, "2") == "p[2].n"
     assert place_found(suspect, "'b'") == 'p["b"].n'
     assert [place_found(suspect, one) for one in ("None", "", "<Key object at 0x7f>")] == [""] * 3
+
+
+NONE_FIRST = "unsupported operand type(s) for +: 'NoneType' and 'int'"
+NO_LENGTH = "object of type 'NoneType' has no len()"
+NO_NAME = "'NoneType' object has no attribute 'name'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "part", "message", "template"),
+    [
+        ("return {k: v.w / v.n for k, v in d.items()}", "v.w / v.n", "by zero", "d[{}].n"),
+        ("x = [len(v) for v in d.values()]", "len(v)", NO_LENGTH, "d[{}]"),
+        ("x = {r['a'] + 1 for r in rows}", "r['a'] + 1", NONE_FIRST, 'rows[{}]["a"]'),
+        ("f([r.owner.name for r in a.rows])", "r.owner.name", NO_NAME, "a.rows[{}].owner"),
+        ("x = [r.a + r.b for r in rows]", "r.a + r.b", NONE_FIRST, "rows[{}].a"),
+        ("x = [r + 1 for r in rows if r]", "r + 1", NONE_FIRST, ""),
+        ("x = [r + 1 for r in load()]", "r + 1", NONE_FIRST, ""),
+        ("x = [f(r) + 1 for r in rows]", "f(r) + 1", NONE_FIRST, ""),
+        ("x = [r + 1 for row in rows for r in row]", "r + 1", NONE_FIRST, ""),
+        ("x = [r + 1 for r in rows]", "y + 1", NONE_FIRST, ""),
+        ("x = [int(r) for r in rows]", "int(r)", "invalid literal", ""),
+    ],
+)
+def test_the_element_at_which_a_comprehension_failed_is_searched(
+    statement: str, part: str, message: str, template: str
+) -> None:
+    exception = "ZeroDivisionError" if message == "by zero" else "TypeError"
+    found = find_comprehended(statement, part, exception, message)
+    assert (found.template if found is not None else "") == template

@@ -40,7 +40,13 @@ from debugger.sources.nothing_calls import (
     python_statement,
     rust_statement,
 )
-from debugger.sources.python_suspect import failed_text, find_suspect, join_part, place_found
+from debugger.sources.python_suspect import (
+    failed_text,
+    find_comprehended,
+    find_suspect,
+    join_part,
+    place_found,
+)
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -152,6 +158,10 @@ async def _find_suspect(
     shown = {name: one.value for name, one in values.items()}
     is_marked = raised.part is not UNSET and text == join_part(raised.part)
     found = find_suspect(text, short_type(raised.type), raised.message, shown, is_marked=is_marked)
+    if (found is None or found.expression not in shown) and raised.part is not UNSET:
+        statement = _python_statement(frame)
+        kind = short_type(raised.type)
+        found = find_comprehended(statement, join_part(raised.part), kind, raised.message) or found
     if found is None or not found.search:
         return (found.expression, found.is_nothing) if found is not None else ("", False)
     with suppress(DebuggerError):
