@@ -18,15 +18,23 @@ import sys
 def main(how):
     rows = [{"n": 1}]
     rows.append(None)
+    if how == "generated":
+        return sum(row["n"] for row in rows)
+    return {row["n"]: row for row in rows}
+
+main(sys.argv[1])
+"""
+
+
+VALUES = """\
+import sys
+
+def main(how):
     sizes = {"a": 1, "b": 2}
     sizes["b"] = 0
     if how == "divided":
         return {name: 10 / size for name, size in sizes.items()}
-    if how == "valued":
-        return [size.real // size for size in sizes.values()]
-    if how == "generated":
-        return sum(row["n"] for row in rows)
-    return {row["n"]: row for row in rows}
+    return [size.real // size for size in sizes.values()]
 
 main(sys.argv[1])
 """
@@ -47,7 +55,7 @@ def test_the_variable_of_a_comprehension_is_followed_as_an_element(
 def test_the_variable_of_a_comprehension_is_followed_as_a_value_of_its_dictionary(
     cli: Callable[..., Any], tmp_path: Path, how: str
 ) -> None:
-    (tmp_path / "rows.py").write_text(PROGRAM)
+    (tmp_path / "rows.py").write_text(VALUES)
     command = ("crash", "--json", "--", sys.executable, "rows.py", how)
     why = cli(*command, cwd=tmp_path, timeout=60).data["data"]["why"]
     assert (why["expression"], why["statement"]) == ('sizes["b"]', 'sizes["b"] = 0')
