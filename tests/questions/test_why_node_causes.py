@@ -63,6 +63,11 @@ TAKEN = [
     ("looped", "{ b }", "list[1].a written", "looped"),
     ("called", "{ n }", "cell set in the literal", "called"),
     ("part", "rows()[at].cell", "set in the literal", "called"),
+    ("nested", "{ size }", "kids[1].meta set in the literal", "nested"),
+    ("handed", "{ x }", "at set in the literal", "handed"),
+    ("emitted", "{ x }", "{ x } passed by emit", "emitted"),
+    ("assigned", "{ n: cell }", "cell set in the literal", "called"),
+    ("awaited", "{ name }", "user set in the literal", "awaited"),
     ("made", 'new Reader("").lines', "written by Reader.constructor(text='')", "made"),
     ("settled", "{ v }", "{ v } is element 1 of all", "settled"),
 ]

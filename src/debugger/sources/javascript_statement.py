@@ -117,7 +117,8 @@ def find_destructured(statement: str, message: str) -> str:
 def find_pattern(text: str, at: int, message: str) -> str:
     """Return the pattern that cannot take its value apart, by V8's column; "" for anything else.
 
-    V8 marks the first property that a pattern reads, or the bracket of an array's pattern.
+    V8 marks the first property that a pattern reads, or what that is assigned to, or the bracket of
+    an array's pattern.
 
     Args:
         text: A line, or a statement of several.
@@ -130,7 +131,7 @@ def find_pattern(text: str, at: int, message: str) -> str:
     before = ""
     for start, part in _split(text):
         if start == at:
-            is_first = (part == "[") if is_iterated else before in {"{", ","}
+            is_first = (part == "[") if is_iterated else before in {"{", ",", ":"}
             opened += [start] if part == "[" and is_iterated else []
         elif start < at and part in _OPENERS:
             opened.append(start)

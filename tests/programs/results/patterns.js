@@ -1,5 +1,7 @@
 // Fails in the way that its argument names, at a pattern that cannot take its value apart, or at a
 // part of what a call or `new` gave.
+const { EventEmitter } = require("events");
+
 const load = async (key) => {
   if (key === 2) return undefined; // @settled
   return { v: key };
@@ -24,6 +26,16 @@ function rows() {
   found.push({ cell: null }); // @called
   return found;
 }
+
+function each(list, call) {
+  for (const one of list) call(one);
+}
+
+async function show({ user: { name } }) {
+  return name;
+}
+
+const sizes = ({ kids }) => kids.map(({ meta: { size }, ...rest }) => size + sizes(rest).length);
 
 const bugs = {
   given() {
@@ -69,6 +81,30 @@ const bugs = {
     let sum = 0;
     for (let at = 0; at < 2; at++) sum += rows()[at].cell.n;
     return sum;
+  },
+  nested() {
+    const inner = [{ meta: { size: 1 }, kids: [] }, { meta: null, kids: [] }]; // @nested
+    return sizes({ kids: [{ meta: { size: 2 }, kids: [] }, { meta: { size: 3 }, kids: inner }] });
+  },
+  handed() {
+    const list = [{ at: { x: 1 } }];
+    list.push({ at: null }); // @handed
+    each(list, ({ at: { x } }) => x);
+  },
+  emitted() {
+    const bus = new EventEmitter();
+    bus.on("move", ({ to: { x } }) => x);
+    bus.emit("move", {}); // @emitted
+  },
+  assigned() {
+    let cell;
+    ({ 0: { cell: { n: cell } } } = rows());
+    ({ 1: { cell: { n: cell } } } = rows());
+    return cell;
+  },
+  async awaited() {
+    const users = [{ user: { name: "a" } }, { user: null }]; // @awaited
+    for (const one of users) await show(one);
   },
   made() {
     return new Reader("").lines.length;

@@ -74,6 +74,7 @@ def test_the_index_into_what_is_written_in_place_is_found() -> None:
             "{ v }",
         ),
         ("const f = ([a, [b]]) => a + b;", "[b]", ITERATED, "[b]"),
+        ("({ user: { name: other } } = row)", "other", READ, "{ name: other }"),
         ("f({ name: row.user.name })", "name })", READ, ""),
         ("row.user.name", "name", READ, ""),
         ("f({ name })", "name", "Cannot read properties of null", ""),

@@ -12,7 +12,7 @@ const texts = require('./origin_texts.cjs');
 const { partNode } = require('./origin_departures.cjs');
 const { listWrites } = require('./origin_history.cjs');
 const {
-  argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, short, textOf,
+  argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, isOfCallMethod, makeFrame, makeStack, short, textOf,
 } = require('./origin_places.cjs');
 
 const STEPS_MAX = 200;
@@ -279,7 +279,7 @@ class Chain {
     const call = self ? enclosingCall(self) : null;
     const given = call && !call.isCallback ? call.site.node.arguments : null;
     const key = values.keyOf(node, act, time);
-    const isPlain = given?.every((one) => one.type !== 'SpreadElement') && calleeName(call.site.node) !== 'call';
+    const isPlain = given?.every((one) => one.type !== 'SpreadElement') && !isOfCallMethod(call.site.node);
     if (!isPlain || !given[key]) return this.end('not followed', `${text} is an argument of the call`);
     this.link('passed', `${text} passed as ${short(textOf(given[key], call.act))}`, call.site.node, call.act);
     return { node: given[key], act: call.act, time: self.began };

@@ -1,10 +1,11 @@
 // Follows the value that a pattern takes apart, `{ name }` of `function f({ user: { name } })`, where
 // that failed: no name has it, and of a function's parameters no code of the function has run.
 'use strict';
-const { trace } = require('./origin_trace.cjs');
+const { trace, NONE } = require('./origin_trace.cjs');
 const { FUNCTIONS, childrenOf } = require('./origin_scopes.cjs');
 const collections = require('./origin_collections.cjs');
 const passed = require('./origin_passed.cjs');
+const { valueOf } = require('./origin_values.cjs');
 const { calleeName, short, textOf } = require('./origin_places.cjs');
 
 const CALLS_MAX = 16;
@@ -30,10 +31,11 @@ function pathTo(pattern, inner, path = []) {
   return null;
 }
 
-// The patterns that a node declares: those of a function's parameters, a loop, a variable.
+// The patterns that a node declares: those of a function's parameters, a loop, a variable, an assignment.
 function patternsOf(node) {
   if (FUNCTIONS.has(node.type)) return node.params;
   if (node.type === 'ForOfStatement') return [node.left.declarations?.[0].id ?? node.left];
+  if (node.type === 'AssignmentExpression') return [node.left];
   return node.type === 'VariableDeclarator' && node.init ? [node.id] : [];
 }
 
@@ -66,27 +68,38 @@ function watchPattern(found) {
 
 const isWatched = () => state.found !== null;
 
-function noteEnd(act) {
-  const call = act.stack.at(-1);
+// Notes a call that did not come back, or whose promise came back before its function had begun.
+function noteEnd(call) {
   if (!call) return;
-  state.ended.push(call);
+  state.ended.push({ call, time: trace.time });
   if (state.ended.length > CALLS_MAX) state.ended.shift();
 }
 
-// Whether a call calls a function, or gives it to another one.
-function mayCall({ site }, { node: own, name }) {
-  const { node } = trace.sites.get(site);
-  const last = name.split('.').at(-1);
-  if (!node.callee) return false;
-  if (node.type === 'NewExpression') return name === `${calleeName(node)}.constructor`;
-  return node.callee === own || calleeName(node) === last ||
-    node.arguments.some((one) => one === own || (one.property ?? one).name === last);
+// Whether a call gives a function to another one.
+const isGiven = ({ site }, own) => trace.sites.get(site).node.arguments?.includes(own);
+
+// Whether a call calls a function itself: its code, as it was rewritten, names its site.
+function isDirect({ site, act, began }, own) {
+  const { callee } = trace.sites.get(site).node;
+  const value = callee ? valueOf(callee, act, began) : NONE;
+  if (typeof value === 'function') return String(value).includes(`__dbg.i(${own.number},`);
+  const name = callee?.property?.name ?? callee?.name;
+  return callee === own.node || (value === NONE && name === own.fn.name.split('.').at(-1));
 }
 
-// An activation of the function whose parameters failed, before its own code began; null if unknown.
+// The call whose function failed before its own code began: the innermost that the exception left,
+// or the last one of an async function. No time passes while an exception leaves calls.
+function failedCall({ node, isAsync }) {
+  noteEnd(trace.current?.stack.at(-1));
+  const left = state.ended.filter(({ call, time }) => time === state.ended.at(-1).time && (call.value === undefined || isAsync));
+  const made = state.ended.findLast(({ call }) => call.value !== undefined);
+  const found = (isAsync ? made : left[0])?.call;
+  return found && (!found.child || isGiven(found, node)) ? found : null;
+}
+
+// An activation of the function whose parameters failed; null if its call is not known.
 function failedActivation({ site }, value) {
-  if (trace.current) noteEnd(trace.current);
-  const call = state.ended.findLast((one) => mayCall(one, site.fn));
+  const call = failedCall(site.fn);
   if (!call) return null;
   const { act } = call;
   const own = {
@@ -105,17 +118,29 @@ function beginPattern(error) {
   if (FUNCTIONS.has(holder.type)) {
     const act = failedActivation(holder, value);
     const binding = { param: { position, slot: 0, path, node } };
-    return act && { act, node, value, follow: (chain) => passed.followParameter(chain, short(textOf(node, act)), { owner: act, binding }) };
+    const follow = (chain) => followGiven(chain, { owner: act, binding }, value);
+    return act && { act, node, value, follow };
   }
   if (!state.last) return null;
   const { act } = state.last;
-  const follow = holder.type === 'VariableDeclarator' ? followDeclared : followRound;
+  const follow = holder.type === 'ForOfStatement' ? followRound : followWritten;
   return { act, node, value, follow: (chain) => follow(chain, state.found, state.last, value) };
 }
 
-function followDeclared(chain, { node, holder, path }, { act, value, time }, part) {
-  chain.link('written', `${short(textOf(node, act))} takes apart ${short(textOf(holder.init, act))}`, holder, act, { value: part });
-  if (!path.length) return { node: holder.init, act, time };
+function followGiven(chain, found, value) {
+  const { call, site } = found.owner;
+  const text = short(textOf(found.binding.param.node, found.owner));
+  if (isDirect(call, site) || isGiven(call, site.fn.node)) return passed.followParameter(chain, text, found);
+  const { node } = trace.sites.get(call.site);
+  const by = calleeName(node) ?? 'a library';
+  chain.link('passed', `${text} passed by ${by}`, node, call.act, { value });
+  return chain.end('not followed', `${site.fn.shown} was called by ${by}`);
+}
+
+function followWritten(chain, { node, holder, path }, { act, value, time }, part) {
+  const whole = holder.init ?? holder.right;
+  chain.link('written', `${short(textOf(node, act))} takes apart ${short(textOf(whole, act))}`, holder, act, { value: part });
+  if (!path.length) return { node: whole, act, time };
   return chain.destructured({ time: time + 0.5, site: holder.site, act, value, target: { node, path } });
 }
 

@@ -395,7 +395,9 @@ class Rewriter {
       const number = this.writer.addSite(node, scope.fn, { scope, targets, rhs: node.right });
       this.writer.open(node.start, ` __dbg.a(${this.act(scope)},${number},`);
     }
-    this.visit(node.right, scope);
+    const isPattern = targets.length && /Pattern$/.test(node.left.type);
+    if (isPattern) this.wrap(node.right, scope, ` __dbg.t(${this.act(scope)},${node.site.number},`, ')');
+    else this.visit(node.right, scope);
     if (targets.length) this.writer.close(node.end, ')');
     if (members) this.writer.close(node.end, members);
   }

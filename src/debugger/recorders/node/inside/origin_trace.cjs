@@ -35,7 +35,7 @@ const trace = {
   onWrite: null, // called with the writes of a variable, the last one included
   watch: null, // called with each activation, while a getter is read
   // Of the pattern that a question is about: called where a variable is written or a loop's round
-  // begins, and where a function ends.
+  // begins, and with a call that did not come back, or gave a promise without having begun.
   atSite: null,
   atEnd: null,
 };
@@ -321,7 +321,7 @@ const hooks = {
   },
   // A function ends.
   x(act) {
-    trace.atEnd?.(act);
+    trace.atEnd?.(act.stack.at(-1));
     trace.current = act.isWaiting ? null : act.back;
   },
   // A catch clause begins.
@@ -336,6 +336,11 @@ const hooks = {
     const time = ++trace.time;
     trace.atSite?.(act, number, value);
     for (const target of site.targets) addVariable(act, target, { time, site, act, value, target });
+    return value;
+  },
+  // What a pattern is about to take apart.
+  t(act, number, value) {
+    trace.atSite?.(act, number, value);
     return value;
   },
   u(act, number, result, value) {
@@ -454,6 +459,7 @@ const hooks = {
     const time = ++trace.time;
     top.time = time;
     top.value = value;
+    if (!top.child && value instanceof Promise) trace.atEnd?.(top);
     const calls = (act.calls ??= new Map());
     const list = calls.get(number);
     if (list) keep(list, top);
