@@ -186,6 +186,22 @@ def test_what_ends_a_node_program_is_told_with_what_its_report_says(
 
 
 @pytest.mark.adapter("js-debug")
+def test_an_error_is_not_taken_for_an_earlier_one_of_its_line_that_was_caught(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    script = _script(
+        tmp_path,
+        "caught.js",
+        "const pick = (x) => x.a.b;",
+        "try { pick({}); } catch (error) {}",
+        "pick({ a: undefined });",
+    )
+    answer = cli("crash", "--no-why", "--", "node", script, check=0).out
+    assert "by <anonymous> caught.js:3" in answer
+    assert "thrown on" not in answer
+
+
+@pytest.mark.adapter("js-debug")
 def test_a_child_of_node_that_crashes_is_told_though_its_parent_ends_well(
     cli: Callable[..., Any], tmp_path: Path
 ) -> None:

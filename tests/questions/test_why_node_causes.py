@@ -51,3 +51,45 @@ def test_the_cause_is_in_the_first_answer(
     assert (why["expression"], text in why["text"]) == (expression, True)
     lines = [why["frame"]["line"], *(one["line"] for one in why.get("earlier", ()))]
     assert find_marker(PROGRAM, MARKS.get(bug, bug)) in lines
+
+
+PATTERNS = "results/patterns.js"
+TAKEN = [
+    ("given", "{ name }", "user set in the literal", "given"),
+    ("defaulted", "{ user }", "auth written", "defaulted"),
+    ("mapped", "{ city }", "all[1].at written", "mapped"),
+    ("reduced", "{ price }", "the object of orders[1].item made, without it", "reduced"),
+    ("listed", "{ on }", "settings.b written", "listed"),
+    ("looped", "{ b }", "list[1].a written", "looped"),
+    ("called", "{ n }", "cell set in the literal", "called"),
+    ("part", "rows()[at].cell", "set in the literal", "called"),
+    ("nested", "{ size }", "kids[1].meta set in the literal", "nested"),
+    ("handed", "{ x }", "at set in the literal", "handed"),
+    ("emitted", "{ x }", "{ x } passed by emit", "emitted"),
+    ("assigned", "{ n: cell }", "cell set in the literal", "called"),
+    ("awaited", "{ name }", "user set in the literal", "awaited"),
+    ("made", 'new Reader("").lines', "written by Reader.constructor(text='')", "made"),
+    ("settled", "{ v }", "{ v } is element 1 of all", "settled"),
+]
+
+
+@pytest.mark.adapter("js-debug")
+@pytest.mark.parametrize(
+    ("bug", "expression", "text", "mark"), TAKEN, ids=[one[0] for one in TAKEN]
+)
+def test_what_a_pattern_takes_apart_or_a_call_gave_is_followed(
+    cli: Callable[..., Any], bug: str, expression: str, text: str, mark: str
+) -> None:
+    command = ("crash", "--json", "--", "node", "patterns.js", bug)
+    why = cli(*command, cwd=find_source(PATTERNS).parent, timeout=60).data["data"]["why"]
+    assert (why["expression"], text in why["text"]) == (expression, True)
+    lines = [why["frame"]["line"], *(one["line"] for one in why.get("earlier", ()))]
+    assert find_marker(PATTERNS, mark) in lines
+
+
+@pytest.mark.adapter("js-debug")
+def test_parameters_that_failed_have_no_value_of_an_earlier_call(cli: Callable[..., Any]) -> None:
+    command = ("why", "count", "--at", "crash", "--", "node", "patterns.js", "reduced")
+    answer = cli(*command, cwd=find_source(PATTERNS).parent, timeout=60, check=1)
+    assert "count has no value at crash" in answer.err
+    assert "had not begun" in answer.err

@@ -28,6 +28,7 @@ _DECLARED = re.compile(
 _PATH = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*|\[\d+\])*")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _READING = re.compile(r"Cannot read properties of (?:undefined|null) \(reading '(?P<name>[^']*)'\)")
+_TAKEN_APART = re.compile(rf"{_READING.pattern}|^Cannot destructure property '")
 # An index into what is written in place: `[5, 6][at].toFixed()`.
 _INDEXED = re.compile(r"[\]}]\s*\[\s*(?P<index>[A-Za-z_$][\w$.]*)\s*\]\s*\.\s*(?P<name>[\w$]+)")
 _ITERATED = re.compile(r"(?:undefined|null) is not iterable|object null is not iterable")
@@ -111,6 +112,47 @@ def find_destructured(statement: str, message: str) -> str:
         and ((is_iterated and is_array) or (reading is not None and reading["name"] in names))
     ]
     return paths[0] if len(paths) == 1 else ""
+
+
+def find_pattern(text: str, at: int, message: str) -> str:
+    """Return the pattern that cannot take its value apart, by V8's column; "" for anything else.
+
+    V8 marks the first property that a pattern reads, or what that is assigned to, or the bracket of
+    an array's pattern.
+
+    Args:
+        text: A line, or a statement of several.
+        at: The column in it, from 0.
+        message: V8's message.
+    """
+    is_iterated = _ITERATED.search(message) is not None
+    opened: list[int] = []
+    is_first = False  # whether the position is where an item of a bracket begins
+    before = ""
+    for start, part in _split(text):
+        if start == at:
+            is_first = (part == "[") if is_iterated else before in {"{", ",", ":"}
+            opened += [start] if part == "[" and is_iterated else []
+        elif start < at and part in _OPENERS:
+            opened.append(start)
+        elif start < at and part in _CLOSERS and opened:
+            opened.pop()
+        before = part if part.strip() else before
+    if not is_first or not opened or not (is_iterated or _TAKEN_APART.search(message)):
+        return ""
+    begin = opened[-1]
+    return text[begin : _closing(text, begin)] if text[begin] in "[{" else ""
+
+
+def _closing(text: str, begin: int) -> int:
+    """Return the position behind the bracket that closes one."""
+    depth = 0
+    for start, part in _split(text):
+        if start >= begin:
+            depth += (part in _OPENERS) - (part in _CLOSERS)
+            if not depth:
+                return start + 1
+    return begin
 
 
 def find_index(statement: str, message: str) -> str:

@@ -22,7 +22,7 @@ _NAME = r"[A-Za-z_$][\w$]*"
 # A call begins no name, or behind the dots of a spread; its object may be a literal text.
 _CALL = re.compile(
     r"(?<![\w$>:])(?:(?<!\.)|(?<=\.{3}))"
-    rf"(?:(?:\"[^\"\n]*\"|'[^'\n]*')\.)?{_NAME}(?:\[[^\[\]()]*\]|{_MARK}{_NAME})*{_GENERIC}\("
+    rf"(?:new\s+|(?:\"[^\"\n]*\"|'[^'\n]*')\.)?{_NAME}(?:\[[^\[\]()]*\]|{_MARK}{_NAME})*{_GENERIC}\("
 )
 _METHOD = re.compile(rf"(?:\s*{_MARK}\s*{_NAME})+{_GENERIC}\(")
 # What may follow the result of a call.

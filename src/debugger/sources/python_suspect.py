@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 
@@ -18,7 +18,7 @@ _STATEMENT = re.compile(
 )
 _QUOTED = re.compile(r"'([^'\"\\]*)'")
 _TEXT_MAX = 2_000  # characters that are parsed
-_NOTHING = "NoneType"
+_NOTHING, _IS_NONE = "NoneType", "{} is None"
 _CHAINS = (ast.Name, ast.Attribute, ast.Subscript)
 _NO_ATTRIBUTE = re.compile(r"'\w+' object has no attribute '(?P<name>\w+)'")
 _NO_SUBSCRIPT = re.compile(
@@ -28,6 +28,10 @@ _INDICES = re.compile(r"(?:^\w+ indices must be|^byte indices must be|^string in
 _ITERATED = re.compile(
     r"object is not (?:an iterable|iterable|an iterator)|\bvalues to unpack\b"
     r"|cannot unpack non-iterable|changed size during iteration|mutated during iteration"
+)
+# What stands behind one or two stars.
+_SPREAD = re.compile(
+    r"argument after \*\*? must be|^Value after \* must be|^'\w+' object is not a mapping$"
 )
 # Methods whose result is wrong because their object is.
 _OF_OBJECT = frozenset({"items", "keys", "values", "split", "rsplit", "splitlines", "strip"})
@@ -119,7 +123,10 @@ def find_suspect(
     owner = _find_owner(tree, exception, message, is_marked=is_marked)
     if owner is not None:
         return owner
-    for find in (_find_iterated, _find_element, _find_operand, _find_converted):
+    spread = _find_spread(tree, message, values)
+    if spread is not None:
+        return spread
+    for find in (_find_converted, _find_iterated, _find_element, _find_operand):
         found = find(tree, exception, message)
         if found is not None:
             return found
@@ -163,6 +170,28 @@ def _find_owner(
     return None
 
 
+def _find_spread(tree: ast.AST, message: str, values: Mapping[str, str]) -> PythonSuspect | None:
+    """Return the only value behind a star that may be wrong: that of a call is None."""
+    if not _SPREAD.search(message):
+        return None
+    nodes = list(ast.walk(tree))
+    spread = [one.value for one in nodes if isinstance(one, ast.Starred)]
+    spread += [one.value for one in nodes if isinstance(one, ast.keyword) and one.arg is None]
+    for one in nodes:
+        pairs = zip(one.keys, one.values, strict=True) if isinstance(one, ast.Dict) else ()
+        spread += [value for key, value in pairs if key is None]
+    if _NOTHING in message:
+        spread = [one for one in spread if values.get(_write(one), "None") == "None"]
+    return _only_value(spread, message)
+
+
+def _only_value(nodes: Sequence[ast.expr], message: str) -> PythonSuspect | None:
+    """Return the only one of some expressions: a chain, or a call that gave None."""
+    if len(nodes) == 1 and isinstance(nodes[0], ast.Call) and _NOTHING in message:
+        return PythonSuspect(_write(nodes[0]), is_nothing=True)
+    return _only_chain(nodes)
+
+
 def _find_iterated(tree: ast.AST, _exception: str, message: str) -> PythonSuspect | None:
     """Return what was gone through or unpacked: an expression, or the object of its method."""
     if not _ITERATED.search(message):
@@ -183,7 +212,7 @@ def _find_iterated(tree: ast.AST, _exception: str, message: str) -> PythonSuspec
     return None
 
 
-def _object_of(node: ast.AST) -> ast.AST:
+def _object_of(node: ast.expr) -> ast.expr:
     """Return the object of a method's call, as `line` of `line.split("=")`; else the node."""
     function = node.func if isinstance(node, ast.Call) else None
     is_it = isinstance(function, ast.Attribute) and function.attr in _OF_OBJECT
@@ -215,14 +244,15 @@ def _find_converted(tree: ast.AST, exception: str, message: str) -> PythonSuspec
     """Return the call whose result, None, was given to the only call of what failed."""
     body = getattr(tree, "body", [])
     outer = body[0].value if len(body) == 1 and isinstance(body[0], ast.Expr) else None
-    if exception != "TypeError" or not _CONVERTED.search(message):
+    is_converted = _CONVERTED.search(message) is not None and _JOINED.search(message) is None
+    is_refused = is_converted or message == "'NoneType' object is not iterable"
+    if exception != "TypeError" or not is_refused:
         return None
-    if not isinstance(outer, ast.Call) or not outer.args or outer.keywords:
+    if not isinstance(outer, ast.Call) or len(outer.args) != 1 or outer.keywords:
         return None
     given = outer.args[0]
-    if len(outer.args) != 1 or not isinstance(given, ast.Call):
-        return None
-    return PythonSuspect(_write(given), is_nothing=True)
+    is_call = isinstance(given, ast.Call)
+    return PythonSuspect(_write(given), is_nothing=True) if is_call else None
 
 
 def _find_element(tree: ast.AST, exception: str, message: str) -> PythonSuspect | None:
@@ -254,7 +284,7 @@ def _wrong_element(name: str, message: str) -> tuple[str, str]:
         return "", ""
     both = {one for one in types.groupdict().values() if one}
     if _NOTHING in both:
-        return "", "{} is None"
+        return "", _IS_NONE
     if name in _ADDING:
         return "", f"type({{}}).__name__ == {types['right']!r}"
     return "", f"type({{}}).__name__ == {types['one']!r}"
@@ -285,29 +315,69 @@ def _part_of(node: ast.AST, variable: str) -> Callable[[str], str] | None:
     return lambda element: f"{element}{path}"
 
 
+class ComprehensionLoop(Struct, frozen=True):
+    """A `for` of a comprehension: its variable, and the list or the mapping that has its values."""
+
+    variable: str
+    container: ast.expr
+    is_mapping: bool = False
+
+
+def find_loop(loop: ast.comprehension) -> ComprehensionLoop | None:
+    """Return the loop of a comprehension that goes through elements or values one by one."""
+    target, through = loop.target, loop.iter
+    method = getattr(getattr(through, "func", None), "attr", "")
+    is_view = method in {"values", "items"} and not getattr(through, "args", None)
+    is_pair = isinstance(target, ast.Tuple) and len(target.elts) == 2  # noqa: PLR2004 - key, value
+    if method == "items" and is_view and is_pair:
+        target = target.elts[1]  # type: ignore[attr-defined]
+    elif method == "items":
+        return None
+    if loop.is_async or not isinstance(target, ast.Name):
+        return None
+    container = through.func.value if is_view else through  # type: ignore[attr-defined]
+    return ComprehensionLoop(target.id, container, is_view)
+
+
 def _search_elements(
-    given: ast.AST, key: Callable[[str], str] | None, index: str, condition: str
+    given: ast.expr, key: Callable[[str], str] | None, index: str, condition: str
 ) -> PythonSuspect | None:
     """Return the suspect among the elements of a container, or of a generator over one."""
+    is_view = isinstance(given, ast.Call) and getattr(given.func, "attr", "") == "values"
+    loop = ComprehensionLoop("", _object_of(given) if is_view else given, is_view)
     if isinstance(given, (ast.GeneratorExp, ast.ListComp)):
-        loop = given.generators[0]
-        is_plain = len(given.generators) == 1 and not loop.ifs and isinstance(loop.target, ast.Name)
-        taken = _part_of(given.elt, loop.target.id) if is_plain else None  # type: ignore[attr-defined]
-        if taken is None or key is not str:
+        found = _only_loop(given)
+        taken = _part_of(given.elt, found.variable) if found is not None else None
+        if found is None or taken is None or key is not str:
             return None
-        given, key = loop.iter, taken
+        loop, key = found, taken
     if key is None:
         return None
-    is_view = isinstance(given, ast.Call) and getattr(given.func, "attr", "") == "values"
-    container = _object_of(given) if is_view else given
-    if not _is_chain(container):
-        return None
-    name = _write(container)
+    if not _is_chain(loop.container):
+        # The recorder knows the items of what a call returned, and which of them is wrong.
+        is_result = isinstance(given, ast.Call) and not is_view and key is str
+        is_known = bool(index) or condition == _IS_NONE
+        return PythonSuspect(_write(given)) if is_result and is_known else None
+    return _search_container(loop, key, index, condition)
+
+
+def _only_loop(node: ast.expr) -> ComprehensionLoop | None:
+    """Return the loop of a comprehension that has no other, and takes all elements."""
+    generators: list[ast.comprehension] = getattr(node, "generators", [])
+    is_plain = len(generators) == 1 and not generators[0].ifs
+    return find_loop(generators[0]) if is_plain else None
+
+
+def _search_container(
+    loop: ComprehensionLoop, key: Callable[[str], str], index: str, condition: str
+) -> PythonSuspect | None:
+    """Return the suspect among the elements of a list, or among the values of a dictionary."""
+    name = _write(loop.container)
     template = key(f"{name}[{{}}]")
-    if index and not is_view:
+    if index and not loop.is_mapping:
         return PythonSuspect(template.replace("{}", index))
     test = condition.format(key("_one"))
-    if is_view:
+    if loop.is_mapping:
         search = f"next((_at for _at, _one in {name}.items() if {test}), None)"
         return PythonSuspect(
             search=f"{search} if isinstance({name}, dict) else None", template=template
@@ -315,6 +385,69 @@ def _search_elements(
     search = f"next((_at for _at, _one in enumerate({name}) if {test}), None)"
     search = f"{search} if type({name}) in (list, tuple) else None"
     return PythonSuspect(search=search, template=template) if condition else None
+
+
+def find_comprehended(
+    statement: str, part: str, exception: str, message: str
+) -> PythonSuspect | None:
+    """Return the element at which a comprehension failed, whose variable is gone by then.
+
+    From CPython 3.12 on it is so of all but generators: they have no frame of their own.
+
+    Args:
+        statement: The source of the statement.
+        part: What the interpreter marks of it as failed, as `one.weight / one.count`.
+        exception: The short name of the exception's type.
+        message: CPython's message.
+    """
+    tree, failed = _parse(statement), _parse(part)
+    root = getattr(next(iter(getattr(failed, "body", ())), None), "value", None)
+    if tree is None or root is None or not isinstance(root, ast.expr):
+        return None
+    text = ast.dump(root)
+    kinds = (ast.ListComp, ast.SetComp, ast.DictComp)
+    found = [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, kinds) and any(ast.dump(each) == text for each in ast.walk(one))
+    ]
+    loop = _only_loop(found[0]) if len(found) == 1 else None
+    if loop is None or not _is_chain(loop.container):
+        return None
+    operands, condition = _wrong_operands(root, exception, message)
+    keys = {_write(one): _part_of(one, loop.variable) for one in operands}
+    known = [one for one in keys.values() if one is not None]
+    return _search_container(loop, known[0], "", condition) if len(known) == 1 else None
+
+
+def _wrong_operands(root: ast.expr, exception: str, message: str) -> tuple[list[ast.expr], str]:
+    """Return the operands of a failed expression of which one is wrong, and how it is."""
+    is_divided = isinstance(root, ast.BinOp) and isinstance(
+        root.op, (ast.Div, ast.FloorDiv, ast.Mod)
+    )
+    if exception == "ZeroDivisionError" and is_divided:
+        return [root.right], "{} == 0"  # type: ignore[attr-defined]
+    if _NOTHING not in message:
+        return [], ""
+    operands: list[ast.expr] = []
+    if isinstance(root, (ast.Attribute, ast.Subscript)):
+        operands = [root.value]
+    elif isinstance(root, ast.Call):
+        operands = [*root.args]
+    elif isinstance(root, (ast.BinOp, ast.Compare)):
+        operands = _sides_of_nothing(root, message)
+    return operands, _IS_NONE
+
+
+def _sides_of_nothing(root: ast.BinOp | ast.Compare, message: str) -> list[ast.expr]:
+    """Return those operands that are None, by the types that the message names."""
+    right = root.right if isinstance(root, ast.BinOp) else root.comparators[0]
+    types = _OPERANDS.search(message)
+    if types is None:
+        return [root.left, right]
+    named = (types["left"] or types["one"], types["right"] or types["other"])
+    sides = zip(named, (root.left, right), strict=True)
+    return [node for name, node in sides if name == _NOTHING][:1]
 
 
 def place_found(suspect: PythonSuspect, found: str) -> str:

@@ -67,6 +67,40 @@ def joined():
     return ",".join(box.width for box in boxes)
 
 
+def load(texts):
+    found = []
+    for text in texts:
+        found.append(int(text) if text else None)  # @loaded
+    return found
+
+
+def loaded():
+    return sum(load(["1", "", "3"]))
+
+
+def number(found):
+    found.append(4)  # @listed
+    return found
+
+
+def listed():
+    return ",".join(number(["a"]))
+
+
+def option(kind):
+    return {"a": {"x": 1}}.get(kind)
+
+
+def spread():
+    return {"y": 2, **option("b")}  # @spread
+
+
+def updated():
+    known = {"x": 1}
+    known.update(option("b"))  # @updated
+    return known
+
+
 def hashed():
     names = ["a"]
     names.append(["b"])  # @hashed

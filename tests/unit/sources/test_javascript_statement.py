@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.sources.javascript_statement import cut_statement, find_destructured, find_index
+from debugger.sources.javascript_statement import (
+    cut_statement,
+    find_destructured,
+    find_index,
+    find_pattern,
+)
 
 READ = "Cannot read properties of null (reading 'name')"
 ITERATED = "undefined is not iterable (cannot read property Symbol(Symbol.iterator))"
@@ -53,3 +58,30 @@ def test_the_index_into_what_is_written_in_place_is_found() -> None:
     assert find_index("return { a: 1 }[row.key].name", READ) == "row.key"
     assert find_index("return { a: 1 }[row.key].other", READ) == ""
     assert find_index("return load()[at].name", READ) == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "marked", "message", "pattern"),
+    [
+        ("function f({ id, user: { name } }) {", "name", READ, "{ name }"),
+        ("rows.map(({ user: { name, age } = {} }) => name)", "name, age", READ, "{ name, age }"),
+        ("for (const { user: { name } } of rows) {", "name", READ, "{ name }"),
+        ("const { user: { name } } = load();", "name", READ, "{ name }"),
+        (
+            "f(({ v }) => v)",
+            "v }",
+            "Cannot destructure property 'v' of 'x' as it is null.",
+            "{ v }",
+        ),
+        ("const f = ([a, [b]]) => a + b;", "[b]", ITERATED, "[b]"),
+        ("({ user: { name: other } } = row)", "other", READ, "{ name: other }"),
+        ("f({ name: row.user.name })", "name })", READ, ""),
+        ("row.user.name", "name", READ, ""),
+        ("f({ name })", "name", "Cannot read properties of null", ""),
+        ("f([...name])", "name", ITERATED, ""),
+    ],
+)
+def test_the_pattern_that_v8_marks_is_found(
+    text: str, marked: str, message: str, pattern: str
+) -> None:
+    assert find_pattern(text, text.index(marked), message) == pattern

@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from debugger.sources.python_suspect import PythonSuspect, failed_text, find_suspect, place_found
+from debugger.sources.python_suspect import (
+    PythonSuspect,
+    failed_text,
+    find_comprehended,
+    find_suspect,
+    place_found,
+)
 
 ADDED = "unsupported operand type(s) for +: 'int' and 'NoneType'"
 ITEM = "sequence item 1: expected str instance, int found"
@@ -92,7 +98,35 @@ def test_of_several_items_the_outer_one_failed_where_the_interpreter_marks_it() 
 
 def test_no_element_is_searched_where_the_key_runs_code() -> None:
     assert find_suspect("sorted(p, key=size)", "TypeError", LESS, {}) is None
-    assert find_suspect("sum(f(x))", "TypeError", ADDED, {}) is None
+    assert find_suspect("sum(f(x) for x in p)", "TypeError", ADDED, {}) is None
+    assert find_suspect("sum(f(x), key=g)", "TypeError", "and 'str'", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("sum(f(x))", ADDED), ('",".join(f(x))', ITEM), ("sorted(f(x))", LESS)],
+)
+def test_of_what_a_call_returned_the_recorder_finds_the_item(text: str, message: str) -> None:
+    assert find_suspect(text, "TypeError", message, {}) == PythonSuspect("f(x)")
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "found"),
+    [
+        ("add(*f(x))", "add() argument after * must be an iterable, not NoneType", "f(x)"),
+        ("{'a': 1, **f(x)}", "'NoneType' object is not a mapping", "f(x)"),
+        ("add(y, **x)", "add() argument after ** must be a mapping, not NoneType", "x"),
+        ("[*a, *b.c]", "Value after * must be an iterable, not NoneType", "b.c"),
+        ("[*a, *b]", "Value after * must be an iterable, not int", ""),
+        ("all.update(f(x))", "'NoneType' object is not iterable", "f(x)"),
+    ],
+)
+def test_what_is_behind_a_star_or_is_gone_through_is_found(
+    text: str, message: str, found: str
+) -> None:
+    suspect = find_suspect(text, "TypeError", message, {"a": "[1]", "b.c": "None"})
+    assert (suspect.expression if suspect is not None else "") == found
+    assert suspect is None or suspect.is_nothing is (found == "f(x)")
 
 
 def test_a_call_that_gave_nothing_and_a_used_up_iterator_are_found() -> None:
@@ -113,3 +147,32 @@ def test_an_element_is_named_by_the_index_or_key_that_was_found() -> None:
     assert place_found(suspect, "2") == "p[2].n"
     assert place_found(suspect, "'b'") == 'p["b"].n'
     assert [place_found(suspect, one) for one in ("None", "", "<Key object at 0x7f>")] == [""] * 3
+
+
+NONE_FIRST = "unsupported operand type(s) for +: 'NoneType' and 'int'"
+NO_LENGTH = "object of type 'NoneType' has no len()"
+NO_NAME = "'NoneType' object has no attribute 'name'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "part", "message", "template"),
+    [
+        ("return {k: v.w / v.n for k, v in d.items()}", "v.w / v.n", "by zero", "d[{}].n"),
+        ("x = [len(v) for v in d.values()]", "len(v)", NO_LENGTH, "d[{}]"),
+        ("x = {r['a'] + 1 for r in rows}", "r['a'] + 1", NONE_FIRST, 'rows[{}]["a"]'),
+        ("f([r.owner.name for r in a.rows])", "r.owner.name", NO_NAME, "a.rows[{}].owner"),
+        ("x = [r.a + r.b for r in rows]", "r.a + r.b", NONE_FIRST, "rows[{}].a"),
+        ("x = [r + 1 for r in rows if r]", "r + 1", NONE_FIRST, ""),
+        ("x = [r + 1 for r in load()]", "r + 1", NONE_FIRST, ""),
+        ("x = [f(r) + 1 for r in rows]", "f(r) + 1", NONE_FIRST, ""),
+        ("x = [r + 1 for row in rows for r in row]", "r + 1", NONE_FIRST, ""),
+        ("x = [r + 1 for r in rows]", "y + 1", NONE_FIRST, ""),
+        ("x = [int(r) for r in rows]", "int(r)", "invalid literal", ""),
+    ],
+)
+def test_the_element_at_which_a_comprehension_failed_is_searched(
+    statement: str, part: str, message: str, template: str
+) -> None:
+    exception = "ZeroDivisionError" if message == "by zero" else "TypeError"
+    found = find_comprehended(statement, part, exception, message)
+    assert (found.template if found is not None else "") == template

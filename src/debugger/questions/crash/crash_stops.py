@@ -358,6 +358,9 @@ def _first_throw(raised: Sequence[CrashStop], trace: Traceback | None) -> CrashS
     if trace is None or not trace.frames:
         return None
     made, last = trace.frames[0], raised[-1].scene.facts
+    thrown = raised[-1].scene.frame
+    if thrown is not None and (thrown.file, thrown.line) == (made.file, made.line):
+        return None  # an earlier one of that place was another error, which was caught
     for one in reversed(raised[:-1]):
         frame, facts = one.scene.frame, one.scene.facts
         is_same = (facts.exception, facts.message) == (last.exception, last.message)

@@ -25,7 +25,12 @@ from debugger.questions.runner import evidence_store
 from debugger.session import source_files
 from debugger.session.session import Session
 from debugger.sources.guilty_operand import FailedCondition
-from debugger.sources.javascript_statement import cut_statement, find_destructured, find_index
+from debugger.sources.javascript_statement import (
+    cut_statement,
+    find_destructured,
+    find_index,
+    find_pattern,
+)
 from debugger.sources.nothing_calls import (
     find_called_element,
     find_nothing_call,
@@ -36,7 +41,13 @@ from debugger.sources.nothing_calls import (
     rust_statement,
 )
 from debugger.sources.php_suspect import find_php_suspect
-from debugger.sources.python_suspect import failed_text, find_suspect, join_part, place_found
+from debugger.sources.python_suspect import (
+    failed_text,
+    find_comprehended,
+    find_suspect,
+    join_part,
+    place_found,
+)
 
 _EVALUATED_MAX = 16  # expressions of the statement
 # A statement has few accesses; a slow debugger must not delay the answer.
@@ -148,13 +159,17 @@ async def _find_suspect(
     if frame is None or raised is None:
         return "", False
     if not file.endswith(_HASHES[:2]):
-        named = _suspect_by_message(file, text, raised)
+        named = _suspect_by_message(frame, text, raised)
         # Where its value is known, as the values write it.
         bare = named.replace(" ", "")
         return next((one for one in values if one.replace(" ", "") == bare), named), False
     shown = {name: one.value for name, one in values.items()}
     is_marked = raised.part is not UNSET and text == join_part(raised.part)
     found = find_suspect(text, short_type(raised.type), raised.message, shown, is_marked=is_marked)
+    if (found is None or found.expression not in shown) and raised.part is not UNSET:
+        statement = _python_statement(frame)
+        kind = short_type(raised.type)
+        found = find_comprehended(statement, join_part(raised.part), kind, raised.message) or found
     if found is None or not found.search:
         return (found.expression, found.is_nothing) if found is not None else ("", False)
     with suppress(DebuggerError):
@@ -163,12 +178,14 @@ async def _find_suspect(
     return "", False
 
 
-def _suspect_by_message(file: str, text: str, raised: answers.ExceptionView) -> str:
+def _suspect_by_message(frame: Frame, text: str, raised: answers.ExceptionView) -> str:
     """Return what an exception of JavaScript, PHP or Ruby is about; "" if unknown."""
+    file, message = frame.file or "", raised.message
     if file.endswith(_JAVASCRIPT):
-        return find_destructured(text, raised.message) or find_index(text, raised.message)
+        found = find_destructured(text, message) or find_index(text, message)
+        return found or find_pattern(*_position(frame), message)
     if file.endswith(_PHP):
-        return find_php_suspect(text, raised.message)
+        return find_php_suspect(text, message)
     return (raised.part or "") if file.endswith(_RUBY) else ""
 
 
@@ -221,11 +238,19 @@ def read_statement(frame: Frame | None) -> str:
     )
     if cut is not None:
         return _clip_at_column(*cut)
-    text = join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
     if frame.column and (frame.file or "").endswith(_JAVASCRIPT):
-        line = lines[frame.line - 1]
-        return cut_statement(text, frame.column - 1 - (len(line) - len(line.lstrip())))
-    return text
+        return cut_statement(*_position(frame))
+    return join_statement(lines[frame.line - 1 : frame.line + 5], hash_comments=is_hash)
+
+
+def _position(frame: Frame) -> tuple[str, int]:
+    """Return the statement that begins with the line of a frame, and its column there."""
+    lines = source_files.read_source(frame.file) if frame.file else None
+    if lines is None or not frame.line or not frame.column or frame.line > len(lines):
+        return "", 0
+    line = lines[frame.line - 1]
+    text = join_statement(lines[frame.line - 1 : frame.line + 5])
+    return text, frame.column - 1 - (len(line) - len(line.lstrip()))
 
 
 def _clip_at_column(text: str, at: int) -> str:

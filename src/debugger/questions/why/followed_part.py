@@ -89,10 +89,10 @@ class FollowedPart:
 
 def _read_texts(record: OriginRecord) -> tuple[str, str] | None:
     """Return the texts of both sides of a failed check from where they differ; None without any."""
-    if record.departs is None:
-        return None
+    _, value, other = record.departs or ("", None, None)
     try:
-        value, other = (ast.literal_eval(one) for one in record.departs[1:])
+        sides = [ast.literal_eval(one) for one in (value, other) if one is not None]
     except (SyntaxError, ValueError):
         return None
-    return (value, other) if isinstance(value, str) and isinstance(other, str) else None
+    is_text = len(sides) == 2 and all(isinstance(one, str) for one in sides)  # noqa: PLR2004 - both
+    return (sides[0], sides[1]) if is_text else None

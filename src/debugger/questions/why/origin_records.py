@@ -103,8 +103,9 @@ class OriginRecord(Struct, frozen=True):
     note: str = ""
     frame_number: int = 0
     error: str | None = None
-    # The part by which the value failed a check: its text, its value, and that of the other side.
-    departs: tuple[str, str, str] | None = None
+    # The part by which the value failed a check or is wrong: its text, its value, and that of the
+    # other side of a check.
+    departs: tuple[str, str, str | None] | None = None
     sources: tuple[tuple[str, int, str | None], ...] = ()
     through: int = -1
     links: tuple[OriginLinkRecord, ...] = ()

@@ -6,9 +6,10 @@ const path = require('path');
 const { trace, hooks, MUTATING } = require('./origin_trace.cjs');
 const { HOOK, hookText } = require('./origin_hook.cjs');
 const { MUTATORS, rewrite } = require('./origin_sites.cjs');
-const { followValue } = require('./origin_chain.cjs');
+const { followPattern, followValue } = require('./origin_chain.cjs');
 const { isOfCall, readMadeCall } = require('./origin_calls.cjs');
 const { departureOf, findDeparture } = require('./origin_departures.cjs');
+const { isWatched, watchPattern } = require('./origin_patterns.cjs');
 const { Changes } = require('./origin_changes.cjs');
 const { MadeScripts } = require('./origin_made.cjs');
 const { isBelow, isInstalled, rewriteLoaded } = require('./own_scripts.cjs');
@@ -47,7 +48,8 @@ function rewriteScript(source, file, isModule) {
     numbers.next = made.next;
     state.files += 1;
     if (made.hook) trace.hook = made.hook;
-    state.hooked ||= Boolean(made.hook);
+    if (made.pattern) watchPattern(made.pattern);
+    state.hooked ||= Boolean(made.hook ?? made.pattern);
     return made.code;
   } catch (error) {
     state.notes.push(`${path.basename(file)} was not rewritten: ${error.message}`);
@@ -58,7 +60,7 @@ function rewriteScript(source, file, isModule) {
 function finish(extra) {
   if (state.isOver) return;
   state.isOver = true;
-  const wanted = chooseHit();
+  const wanted = isWatched() ? null : chooseHit();
   if (wanted?.isMade) readMadeCall(wanted, order.line);
   let found = { value: null, links: [], hits: state.hits, hooked: state.hooked, ...extra };
   if (wanted?.error !== undefined) found.failure = wanted.error;
@@ -71,6 +73,7 @@ function finish(extra) {
     }
     found.located = true;
   }
+  if (isWatched()) found = findTaken(found);
   if (changes) found = { ...found, changes: changes.found, hits: changes.hits, located: changes.hits > 0 };
   found.notes = state.notes;
   // Of several processes the one counts that came to the place.
@@ -79,11 +82,25 @@ function finish(extra) {
   }
 }
 
+// What the pattern of the question took apart, if the program ended by that.
+function findTaken(found) {
+  try {
+    const taken = state.error ? followPattern(order, state.error) : null;
+    return { ...found, located: true, ...(taken ?? { failure: `what ${order.expression} takes apart was not recorded` }) };
+  } catch (error) {
+    return { ...found, fault: String(error.stack ?? error).slice(0, 600) };
+  }
+}
+
 // Of the statements of a line that failed the last one in the function that did.
 function chooseHit() {
   if (order.nth > 0) return state.last[0];
-  const inside = state.thrower ? state.last.filter(({ act }) => lastName(act.site.fn.shown) === state.thrower) : [];
-  return order.is_thrown ? inside.at(-1) ?? state.last.at(-1) : state.last.at(order.nth);
+  if (!order.is_thrown) return state.last.at(order.nth);
+  // A function that has returned is not the one: as of parameters that failed before its own code.
+  const running = state.last.filter(({ act }) => !act.result || !state.error);
+  const inside = state.thrower ? running.filter(({ act }) => lastName(act.site.fn.shown) === state.thrower) : [];
+  const isOver = state.last.length > 0 && !running.length;
+  return isOver ? { error: 'the code that failed had not begun its statements' } : inside.at(-1) ?? running.at(-1);
 }
 
 const lastName = (name) => name.split('.').at(-1);
@@ -163,7 +180,9 @@ function crash(error) {
   const { name = '', ...place } = placeOf(error) ?? {};
   state.thrower = name;
   state.error = error;
-  state.event = String(error?.name ? `${error.name}: ${error.message}` : error).split('\n')[0];
+  // V8 writes some messages by the source, which is the rewritten one here.
+  state.event = String(error?.name ? `${error.name}: ${error.message}` : error).split('\n')[0]
+    .replaceAll(/__dbg\.\w+\(\.\.\.\)/g, '(intermediate value)');
   if (!order.expression || !state.last.length) {
     finishAndExit({ crash: place.file ? place : null, event: state.event });
     return;

@@ -12,7 +12,7 @@ function rootOf(node) {
   return at;
 }
 
-const isOfCall = (node) => rootOf(node).type === 'CallExpression';
+const isOfCall = (node) => /^(?:Call|New)Expression$/.test(rootOf(node).type);
 
 // Gives a hit the value that its expression had in the program, and the time after it.
 function readMadeCall(hit, line) {

@@ -5,13 +5,14 @@ const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
 const iterables = require('./origin_iterables.cjs');
 const passed = require('./origin_passed.cjs');
+const { beginPattern } = require('./origin_patterns.cjs');
 const properties = require('./origin_properties.cjs');
 const { rootOf } = require('./origin_calls.cjs');
 const texts = require('./origin_texts.cjs');
 const { partNode } = require('./origin_departures.cjs');
 const { listWrites } = require('./origin_history.cjs');
 const {
-  argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, makeFrame, makeStack, short, textOf,
+  argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, isCallbackOf, isFunction, isOfCallMethod, makeFrame, makeStack, short, textOf,
 } = require('./origin_places.cjs');
 
 const STEPS_MAX = 200;
@@ -278,7 +279,7 @@ class Chain {
     const call = self ? enclosingCall(self) : null;
     const given = call && !call.isCallback ? call.site.node.arguments : null;
     const key = values.keyOf(node, act, time);
-    const isPlain = given?.every((one) => one.type !== 'SpreadElement') && calleeName(call.site.node) !== 'call';
+    const isPlain = given?.every((one) => one.type !== 'SpreadElement') && !isOfCallMethod(call.site.node);
     if (!isPlain || !given[key]) return this.end('not followed', `${text} is an argument of the call`);
     this.link('passed', `${text} passed as ${short(textOf(given[key], call.act))}`, call.site.node, call.act);
     return { node: given[key], act: call.act, time: self.began };
@@ -563,9 +564,21 @@ function followValue(hit, order) {
   };
 }
 
+// Follows what a pattern took apart when that failed; null if it was not recorded.
+function followPattern(order, error) {
+  const found = beginPattern(error);
+  if (!found) return null;
+  const { act, node, value } = found;
+  const chain = new Chain({ site: { rhs: node, node }, act, value, time: ++trace.time }, order);
+  const query = found.follow(chain);
+  if (query) chain.follow(query);
+  const frame = makeFrame({ loc: { source: order.file, start: { line: order.line } } }, act);
+  return { value: formatValue(value), frame, links: chain.links, ended: chain.ended, ending: chain.ending };
+}
+
 function writePart({ site, act, departure }, node) {
   const path = textOf(node, act).slice(textOf(site.rhs, act).length);
   return departure.at ? `${path}.slice(${departure.at})` : path;
 }
 
-module.exports = { Chain, followValue };
+module.exports = { Chain, followPattern, followValue };

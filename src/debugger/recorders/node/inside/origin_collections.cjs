@@ -226,9 +226,12 @@ function followElement(chain, collection, index, event, target) {
     if (!isObject(inner)) return followContents(chain, node, act, time);
     [object, key] = [inner, step];
   }
+  const isLacking = target.path.length && isObject(object) && !Object.hasOwn(object, key) && trace.births.has(object);
+  const text = `${item.text}${target.path.map((one) => (INDEX.test(one) ? `[${one}]` : `.${one}`)).join('')}`;
+  if (isLacking) return chain.propertyOfValue(object, key, time, text);
   // An iterator has no elements of its own.
   if (isObject(object) && Object.hasOwn(object, key) && hasOrigin(object, key, time)) {
-    return chain.propertyOfValue(object, key, time, `${short(places.textOf(node, act))}[${index}]`);
+    return chain.propertyOfValue(object, key, time, text);
   }
   return followContents(chain, node, act, time);
 }
@@ -265,7 +268,7 @@ function followCallbackArgument(chain, name, param, owner, { call, site, act }) 
   const isFirst = isReduce && param.position === 0;
   if (!isElement && !isFirst) return chain.end('not followed', `${name} is an index of ${text}`);
   const index = isReduce && node.arguments.length < 2 && !isFirst ? number + 1 : number;
-  chain.link('loaded', `${name} is element ${index} of ${text}`, node, act, { value });
+  chain.link('loaded', `${name}${param.path.length ? ', of' : ' is'} element ${index} of ${text}`, node, act, { value });
   const event = { site: { node: { right: source } }, act, time: owner.began, value };
   return followElement(chain, collection, index, event, { path: param.path });
 }

@@ -90,7 +90,9 @@ function listedProperty(list, index, path) {
 }
 
 // Follows an item of a collection by its position and value; undefined if it is not known.
-function followItem(chain, collection, index, { path = [], value = NONE, time, text }) {
+function followItem(chain, collection, index, item) {
+  const { path = [], time, text } = item;
+  const value = 'value' in item ? item.value : NONE; // undefined is one
   const generator = isObject(collection) ? trace.begun.get(collection) : null;
   if (generator) return followYield(chain, generator, Number(index), value, path);
   const listed = listedProperty(collection, index, path);

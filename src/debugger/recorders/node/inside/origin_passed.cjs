@@ -3,7 +3,7 @@
 const { trace, isObject, NONE } = require('./origin_trace.cjs');
 const values = require('./origin_values.cjs');
 const collections = require('./origin_collections.cjs');
-const { calleeName, enclosingCall, short, textOf } = require('./origin_places.cjs');
+const { calleeName, enclosingCall, isOfCallMethod, short, textOf } = require('./origin_places.cjs');
 
 const { formatValue, lastBefore, valueOf } = values;
 
@@ -27,7 +27,7 @@ function followParameter(chain, name, found) {
     return collections.followCallbackArgument(chain, name, param, owner, call);
   }
   const bound = boundCall(node, caller, owner.began);
-  const position = param.position + (calleeName(node) === 'call') - (bound?.count ?? 0);
+  const position = param.position + isOfCallMethod(node) - (bound?.count ?? 0);
   if (bound && position < 0) {
     const argument = bound.node.arguments[param.position + 1];
     chain.link('passed', `${name} bound as ${short(textOf(argument, bound.act))}`, bound.node, bound.act, { value });

@@ -77,6 +77,9 @@ function calleeName(node) {
   return callee?.name ?? null;
 }
 
+// Whether a call is one of `f.call(self, …)`, whose first argument is no parameter.
+const isOfCallMethod = (node) => node.callee?.type === 'MemberExpression' && calleeName(node) === 'call';
+
 // Whether a function was called by what the node calls, and not by the node itself.
 function isCallbackOf(child, node, caller) {
   const { fn } = child.site;
@@ -84,7 +87,7 @@ function isCallbackOf(child, node, caller) {
   if (node.callee === fn.node) return false;
   if (node.arguments.includes(fn.node)) return true;
   const name = calleeName(node);
-  if (name === 'call' || name === 'apply') return false;
+  if (node.callee.type === 'MemberExpression' && (name === 'call' || name === 'apply')) return false;
   if (name !== null && name === fn.name.split('.').at(-1)) return false;
   if (node.type === 'NewExpression') return !fn.name.endsWith('.constructor') && fn.name !== name;
   const passed = node.arguments.some((one) => {
@@ -131,5 +134,5 @@ function droppedPromise(act) {
 
 module.exports = {
   argumentsOf, calleeName, describePlace, droppedPromise, enclosingCall, functionName, isCallbackOf,
-  isFunction, makeFrame, makeStack, short, textOf,
+  isFunction, isOfCallMethod, makeFrame, makeStack, short, textOf,
 };

@@ -2,6 +2,7 @@
 // Text is only inserted, never moved to another line: the lines of stack traces stay right.
 'use strict';
 const { HOOK, insertHook } = require('./origin_hook.cjs');
+const { findPattern } = require('./origin_patterns.cjs');
 const { BYTE_WRITERS } = require('./origin_ranges.cjs');
 const {
   FUNCTIONS, Scope, childrenOf, declareBlock, declareVars, targetsOf,
@@ -394,7 +395,9 @@ class Rewriter {
       const number = this.writer.addSite(node, scope.fn, { scope, targets, rhs: node.right });
       this.writer.open(node.start, ` __dbg.a(${this.act(scope)},${number},`);
     }
-    this.visit(node.right, scope);
+    const isPattern = targets.length && /Pattern$/.test(node.left.type);
+    if (isPattern) this.wrap(node.right, scope, ` __dbg.t(${this.act(scope)},${node.site.number},`, ')');
+    else this.visit(node.right, scope);
     if (targets.length) this.writer.close(node.end, ')');
     if (members) this.writer.close(node.end, members);
   }
@@ -621,7 +624,8 @@ function rewrite(acorn, source, { file, isModule, order, sites, base, lines }) {
   let program = acorn.parse(text, options);
   lines?.place(program, childrenOf, (offset) => offset);
   let [hook, renamed] = ['', new Map()];
-  if (order) {
+  const pattern = order ? findPattern(program, text, order) : null;
+  if (order && !pattern) {
     const hooked = insertHook(acorn, program, text, { ...order, isCompiled: Boolean(lines) });
     if (hooked !== null) {
       ({ text, hook, renamed } = hooked);
@@ -631,7 +635,7 @@ function rewrite(acorn, source, { file, isModule, order, sites, base, lines }) {
   }
   const writer = new Writer(text, file, sites, base, renamed);
   new Rewriter(writer).rewriteProgram(program, isModule);
-  return { code: writer.text(), next: writer.next, hook };
+  return { code: writer.text(), next: writer.next, hook, pattern };
 }
 
 module.exports = { rewrite, MUTATORS, Rewriter, Writer, shownName };

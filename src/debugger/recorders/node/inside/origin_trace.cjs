@@ -34,6 +34,10 @@ const trace = {
   hook: '', // the text of the question in its script
   onWrite: null, // called with the writes of a variable, the last one included
   watch: null, // called with each activation, while a getter is read
+  // Of the pattern that a question is about: called where a variable is written or a loop's round
+  // begins, and with a call that did not come back, or gave a promise without having begun.
+  atSite: null,
+  atEnd: null,
 };
 
 function keep(list, event) {
@@ -317,6 +321,7 @@ const hooks = {
   },
   // A function ends.
   x(act) {
+    trace.atEnd?.(act.stack.at(-1));
     trace.current = act.isWaiting ? null : act.back;
   },
   // A catch clause begins.
@@ -329,7 +334,13 @@ const hooks = {
   a(act, number, value) {
     const site = trace.sites.get(number);
     const time = ++trace.time;
+    trace.atSite?.(act, number, value);
     for (const target of site.targets) addVariable(act, target, { time, site, act, value, target });
+    return value;
+  },
+  // What a pattern is about to take apart.
+  t(act, number, value) {
+    trace.atSite?.(act, number, value);
     return value;
   },
   u(act, number, result, value) {
@@ -340,6 +351,7 @@ const hooks = {
   l(act, number, value) {
     act.loop = { site: trace.sites.get(number), collection: value, index: -1, generator: null };
     (act.loops ??= new Map()).set(number, act.loop);
+    trace.atSite?.(act, number, value);
     return value;
   },
   y(act, number, values) {
@@ -348,6 +360,7 @@ const hooks = {
     const loop = act.loops?.get(number);
     act.loop = null;
     if (!loop) return;
+    trace.atSite?.(act, number, loop.collection);
     loop.index += 1;
     const time = ++trace.time;
     const round = { collection: loop.collection, index: loop.index, generator: loop.generator };
@@ -446,6 +459,7 @@ const hooks = {
     const time = ++trace.time;
     top.time = time;
     top.value = value;
+    if (!top.child && value instanceof Promise) trace.atEnd?.(top);
     const calls = (act.calls ??= new Map());
     const list = calls.get(number);
     if (list) keep(list, top);

@@ -73,8 +73,9 @@ class OriginHit:
         self.changed: Any = None  # what a local name reaches, and another owner's code changed
         self.ends_program = False  # if the exception leaves the program's own code
         self.leaves = ""  # the outermost function of the program that the exception left
-        # The part by which the value failed its check, its text, and that of the other value there.
-        self.departs: tuple[str, str, str] | None = None
+        # The part by which the value failed its check or is wrong, its text, and that of the other
+        # value there.
+        self.departs: tuple[str, str, str | None] | None = None
 
 
 class OriginHits:
@@ -228,8 +229,7 @@ class OriginHits:
         if (not self.event or is_test) and self._searches < _SEARCHES:
             self._searches += 1  # with --nth last each hit is evaluated
             hit.changed = self._parts.find_changed(scope, self._recorder.reader, self._parts)
-        if self._is_result_missed(raised):
-            self._take_result(hit, scope)
+        if self._take_made(hit, scope, raised):
             return hit
         self._recorder.is_evaluating = True
         expression = self._expression
@@ -266,26 +266,34 @@ class OriginHits:
             )
         return hit
 
-    def _is_result_missed(self, error: BaseException | None) -> bool:
-        """Return whether the expression is a call, and an exception says that a value is None."""
-        if not isinstance(self._expression, ast.Call) or type(error) not in _OF_NONE:
-            return False
+    def _take_made(self, hit: OriginHit, scope: Any, error: BaseException | None) -> bool:
+        """Take what the statement's call returned, as another call may give another.
+
+        Only where an exception says that it is None, or which of its items is wrong, as of
+        `load()` in `sum(load())`; return False elsewhere.
+        """
         message = error.args[0] if error is not None and error.args else None
-        return type(message) is str and "NoneType" in message
-
-    def _take_result(self, hit: OriginHit, scope: Any) -> None:
-        """Take the None that the statement's call returned, as another call may give another."""
-        hit.value = (self._write(None), None)
-        call = self._call_of_statement(scope)
-        hit.how, hit.sources = self._recorder.reader.origin(call, scope, None)
-        hit.note = scope.note
-
-    def _call_of_statement(self, scope: Any) -> Any:
-        """Return the running statement's own node of the call, whose result is known by place."""
-        text = ast.unparse(self._expression)
-        every = (node for plan in scope.statements for node in ast.walk(plan.node))
-        same = (one for one in every if isinstance(one, ast.Call) and ast.unparse(one) == text)
-        return next(same, self._expression)
+        is_of_none = type(error) in _OF_NONE and type(message) is str
+        if not isinstance(self._expression, ast.Call) or not is_of_none:
+            return False
+        reader, find = self._recorder.reader, self._parts.find_failed_result
+        found = find(self._expression, scope, message, reader)
+        if found is None:
+            return False
+        call, part = found
+        if part == "":
+            self._problem = f"what {ast.unparse(call)} returned was not recorded"
+        elif part is None:
+            hit.value = (self._write(None), None)
+            hit.how, hit.sources = reader.origin(call, scope, None)
+            hit.note = scope.note
+        else:
+            key, link = part
+            hit.value = (self._write(link.value), link.value)
+            hit.departs = (key, hit.value[0], None)
+            hit.how = "copy"
+            hit.sources = (self._parts.ValueOperandLink(call, link, link.value),)
+        return True
 
     def _assigned_within(self, expression: Any, scope: Any) -> Any:
         """Return what the running statement itself assigns to a name, as `x` of `y := x`."""

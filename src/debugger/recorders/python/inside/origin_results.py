@@ -1,4 +1,7 @@
-"""Gives the statement that made a call the link of the value that it returned or yielded."""
+"""Gives the statement that made a call the link of the value that it returned or yielded.
+
+It also finds the result, or its item, that an exception of CPython is about.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,11 @@ if TYPE_CHECKING:
 
 _ITERATED = 0x20 | 0x200  # generators, and asynchronous ones
 _TEXTS = (str, bytes)
+# CPython's words of an item that `join` refuses, and functions whose exceptions are about items.
+_ITEM = "sequence item "
+_GOING_THROUGH = frozenset(
+    {"sum", "fsum", "mean", "fmean", "sorted", "min", "max", "join", "nlargest", "nsmallest"}
+)
 
 
 class CallResults:
@@ -77,3 +85,33 @@ class CallResults:
 def class_name(value: Any) -> str:
     """Return the name of a value's class, without code of the program."""
     return str(type.__dict__["__name__"].__get__(type(value)))
+
+
+def find_failed_result(expression: Any, scope: Any, message: str, reader: Any) -> Any:
+    """Find what the statement's own call gave, by an exception's message that is about it.
+
+    Returns:
+        The call's node, and what is wrong: None for the result itself, which is None; the key and
+        the link of one of its items; "" if that was not recorded. None for other messages.
+    """
+    index = message.partition(_ITEM)[2].partition(":")[0]
+    if not index and "NoneType" not in message:
+        return None
+    text = ast.unparse(expression)
+    every = [node for plan in scope.statements for node in ast.walk(plan.node)]
+    calls = [one for one in every if isinstance(one, ast.Call)]
+    call = next((one for one in calls if ast.unparse(one) == text), expression)
+    result = reader.find_by_snap(call, scope)
+    of_items = any(call in one.args and _name_of(one) in _GOING_THROUGH for one in calls)
+    is_whole = "not iterable" in message or not of_items
+    if not index and (result.value is None if result is not None else is_whole):
+        return call, None
+    parts = reader.store.parts_of(result.value) if result is not None else {}
+    nothing = next((key for key, one in parts.items() if one.value is None), "")
+    key = f"[{index}]" if index else nothing
+    is_known = key in parts and type(parts[key].value) is not tuple
+    return call, (key, parts[key]) if is_known else ""
+
+
+def _name_of(call: ast.Call) -> str:
+    return getattr(call.func, "attr", getattr(call.func, "id", ""))
