@@ -221,7 +221,13 @@ async def who_wrote(
     is_as_given = earlier.is_reached and earlier.given == earlier.value
     passed = later.passed if is_as_given else None
     answer = build_writers_answer(
-        request.expression, request.place, later.value, writes, passed, misses_same=True
+        request.expression,
+        request.place,
+        later.value,
+        writes,
+        passed,
+        misses_same=True,
+        is_partial=not earlier.is_reached and not by_lines,
     )
     last = later.ended
     return msgspec.structs.replace(
@@ -487,7 +493,7 @@ async def _collect_writes(
         change = stop.watched[0] if stop.watched else await write_before_breakpoint(session, stop)
         if change is not None:
             await _note_write(session, found, stop, change, is_after=is_after)
-        if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
+        if is_after and request.until is not None and 2 in stop.hit_breakpoints:  # noqa: PLR2004
             return
         hits += 1 in stop.hit_breakpoints or await _is_at(session, found, request, stop)
         is_other = stop.reason in {StopReason.SIGNAL.value, StopReason.EXCEPTION.value}
