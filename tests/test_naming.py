@@ -277,7 +277,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/probe": 3471,
     "questions/recordings": 2820,
     "questions/runner": 2111,
-    "questions/test": 3564,
+    "questions/test": 3586,
     "questions/try_change": 693,
     "questions/who_wrote": 2261,
     "questions/why": 13964,
