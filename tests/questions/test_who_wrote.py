@@ -16,8 +16,9 @@ GO_LATER = """package main
 
 type stats struct{ n int }
 
-func (s *stats) add() { s.n++ }
-
+func (s *stats) add() {
+	s.n++
+}
 func made() *stats { return &stats{} }
 
 func main() {
