@@ -110,6 +110,19 @@ def test_a_page_of_a_question_is_printed_and_an_unknown_one_refused(cli: Any) ->
     assert cli("skill", "crash", "--install", "x").exit == 2
 
 
+@pytest.mark.parametrize(
+    ("fault", "page"),
+    [
+        ("race", "who-wrote"),
+        ("data race", "who-wrote"),
+        ("Deadlock", "hang"),
+        ("use_after_free", "crash"),
+    ],
+)
+def test_a_fault_has_the_page_of_its_question(cli: Any, fault: str, page: str) -> None:
+    assert cli("skill", fault, check=0).out == cli("skill", page, check=0).out
+
+
 @pytest.mark.parametrize("words", _INLINE.findall("\n".join([TEXT, *PAGES.values()])))
 def test_every_command_that_is_mentioned_is_there(words: str) -> None:
     commands.register_all()

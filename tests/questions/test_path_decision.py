@@ -146,3 +146,50 @@ def test_the_values_of_a_condition_that_calls_something_are_those_that_differ(
     decision = cli(*words, check=0, cwd=tmp_path, timeout=60).data["data"]["decision"]
     (key,) = decision["operands"]
     assert (key["failing"].strip("'\""), len(key["passing"])) == ("_c", 2)
+
+
+@pytest.mark.parametrize(
+    ("runner", "file", "main", "texts"),
+    [
+        pytest.param(
+            sys.executable,
+            "shop.py",
+            "import sys; sys.path[0] = sys.argv[1]\nimport shop\nsys.exit(shop.add(2) != 3)\n",
+            (
+                "def add(n):\n    return n + 2\n\n\nx = 1\n",
+                "def add(n):\n    return n + 1\n\n\nx = 1\n",
+            ),
+            id="python",
+        ),
+        pytest.param(
+            "node",
+            "shop.js",
+            "process.exitCode = require(process.argv[2] + '/shop.js').add(2) === 3 ? 0 : 1;\n",
+            (
+                "exports.add = n => {\n  return n + 2;\n};\n",
+                "exports.add = n => {\n  return n + 1;\n};\n",
+            ),
+            marks=pytest.mark.adapter("js-debug"),
+            id="node",
+        ),
+    ],
+)
+@pytest.mark.parametrize("verb", ["path", "diff"])
+def test_two_versions_of_a_package_are_one_source_whose_changed_lines_are_named(  # noqa: PLR0917
+    cli: Callable[..., Any],
+    tmp_path: Path,
+    verb: str,
+    runner: str,
+    file: str,
+    main: str,
+    texts: tuple[str, str],
+) -> None:
+    for name, text in zip(("new", "old"), texts, strict=True):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / file).write_text(text)
+    script = tmp_path / f"main{Path(file).suffix}"
+    script.write_text(main)
+    words = [runner, script.name, "./new", "--vs", runner, script.name, "./old"]
+    out = cli(verb, "--", *words, cwd=tmp_path, check=0, timeout=90).out
+    assert f"the sources differ at {file}:2 return n + 2" in out
+    assert "x = 1" not in out  # what both ran alike

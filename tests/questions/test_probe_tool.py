@@ -23,3 +23,19 @@ async def test_the_tool_answers_with_rows_and_their_summary(
         assert told.text.startswith("probe: 5 hits; exited with status 0")
         text = await agent.refused("debug_probe", command=["./nosuch"], at={"a.c:1": "x"})
         assert "no such command" in text
+
+
+async def test_a_command_is_looked_for_in_the_directory_that_the_call_names(
+    runtime_dir: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text("import os\nn = os.getcwd()\nprint(n)\n")
+    async with connect_stdio(toolset="all") as agent:
+        told = await agent.call(
+            "debug_probe",
+            command=[sys.executable, "script.py"],
+            cwd=str(tmp_path),
+            at={"script.py:3": "n"},
+        )
+        assert told.data["probe"]["rows"][0]["values"] == [f"'{tmp_path}'"]
+        started = await agent.call("debug_launch", command="script.py", cwd=str(tmp_path))
+        assert str(tmp_path) in started.text

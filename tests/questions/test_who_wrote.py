@@ -12,6 +12,22 @@ import pytest
 from debuggees import build_debuggee, find_marker, program_text
 
 C = program_text("counted_lines/who_wrote.c")
+GO_LATER = """package main
+
+type stats struct{ n int }
+
+func (s *stats) add() {
+	s.n++
+}
+func made() *stats { return &stats{} }
+
+func main() {
+	s := made()
+	for i := 0; i < 4; i++ {
+		s.add()
+	}
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +140,16 @@ def test_the_line_of_go_that_wrote_is_named_and_not_the_next(
     assert answer["cause"].endswith(f"0 → 5, in main.main wrote.go:{_line(GO_GLOBAL, '= 5')}")
     heap = _wrote(cli, "*main.kept", "--at", at, "--", tmp_path / "wrote.go", cwd=tmp_path)
     assert not any("--adapter gdb" in one for one in heap["notes"])
+
+
+@pytest.mark.adapter("delve")
+def test_all_writes_behind_the_place_are_counted_in_go(
+    cli: Callable[..., Any], tmp_path: Path
+) -> None:
+    (tmp_path / "later.go").write_text(GO_LATER)
+    answer = _wrote(cli, "s.n", "--at", "add", "--", tmp_path / "later.go", cwd=tmp_path)
+    assert answer["later"] == 4
+    assert answer["cause"].startswith("s.n=0 at add: no change before it was seen")
 
 
 @pytest.mark.adapter("lldb-dap")

@@ -70,3 +70,28 @@ def test_a_part_of_a_value_of_go_is_followed_into_the_package(cli: Callable[...,
     computed = next(one for one in answer["links"] if one["kind"] == "computed")
     assert computed["frame"]["line"] == find_marker(folder / "items.go", "price")
     assert (computed["old"], computed["new"]) == ("20", "21")
+
+
+EARLY = """static int noise(int a) { int x = a * 3, y = x + 1; return x + y; }
+static int total(int n) {
+    int sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += i;
+    return sum;
+}
+int main(void) {
+    int a = noise(7);
+    return a + total(4);
+}
+"""
+
+
+@pytest.mark.adapter("gdb")
+def test_a_local_at_the_beginning_of_its_function_is_not_said_to_be_read(
+    cli: Callable[..., Any], compile_program: Callable[..., Path]
+) -> None:
+    program = compile_program(EARLY)
+    question = ("why", "sum", "--at", "total", "--timeout", "100", "--", program)
+    out = cli(*question, check=0, cwd=program.parent, timeout=120).out
+    assert "sum is not assigned yet: prog.c:3 does it after the place of the stop" in out
+    assert "was left on" not in out

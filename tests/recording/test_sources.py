@@ -14,6 +14,7 @@ from debugger.recorders.model import (
 from debugger.recorders.run_alignment import (
     RunPoint,
     align_runs,
+    describe_changes,
     find_counterparts,
     match_lines,
     move_points,
@@ -80,6 +81,24 @@ def test_files_at_the_same_place_below_two_folders_are_the_same():
     found = find_counterparts(["/new/a/x.py", "/new/y.py"], ["/new"], ["/old/a/x.py"], ["/old"])
     assert found == {"/new/a/x.py": "/old/a/x.py"}
     assert find_counterparts(["/old/x.py"], ["/old"], ["/old/x.py"], ["/old"]) == {}
+
+
+def test_two_versions_of_a_package_below_one_root_are_matched_if_they_are_alike():
+    texts = {
+        "/app/new/a/x.py": ["a", "b", "c"],
+        "/app/new/y.py": ["d", "e"],
+        "/app/old/a/x.py": ["a", "B", "c"],
+        "/app/old/y.py": ["d", "e"],
+        "/app/one/z.py": ["f", "g"],
+        "/app/two/z.py": ["h", "i"],
+        "/app/main.py": ["j"],
+    }
+    own = ["/app/main.py", "/app/new/a/x.py", "/app/new/y.py", "/app/one/z.py"]
+    others = ["/app/main.py", "/app/old/a/x.py", "/app/old/y.py", "/app/two/z.py"]
+    found = find_counterparts(own, ["/app"], others, ["/app"], texts.__getitem__)
+    assert found == {"/app/new/a/x.py": "/app/old/a/x.py", "/app/new/y.py": "/app/old/y.py"}
+    assert describe_changes(found, texts.__getitem__) == ["the sources differ at x.py:2 B / b"]
+    assert describe_changes({}, texts.__getitem__) == []
 
 
 def point(file: str, line: int, value: str = "1", due: int = 0) -> RunPoint:

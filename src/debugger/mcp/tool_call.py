@@ -61,9 +61,9 @@ _ARGUMENT = (
 _COMMAND = re.compile(
     r"\bdebugger (?P<path>start PROGRAM begins one|--session \S+ COMMAND|raw help|registers all|"
     r"(?:breakpoint|memory|watch|catch|trace|evidence|runs) [a-z]+|-*[A-Za-z][\w-]*)"
-    rf"(?P<arguments>(?:(?<=debugger use) [\w.-]+)?{_ARGUMENT}*"
-    # The words of a program; what a hint says behind them stands in brackets.
-    r"(?:(?<= --) (?!CMD)(?:(?!, | \().)+)?)"
+    # All words up to those of a program; what a hint says behind them stands in brackets.
+    r"(?P<arguments>(?: (?:'[^']*'|(?!debugger |-- )[^\s;,']+))* -- (?!CMD)(?:(?!, | \().)+|"
+    rf"(?:(?<=debugger use) [\w.-]+)?{_ARGUMENT}*)"
 )
 # A clause that is only an option, which the tools have as an argument.
 _OPTION = re.compile(r"--(?P<name>members|group) (?P<value>'[^']*'|\S+)")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from msgspec import Struct, structs
 
+from debugger.model.text_filters import clip_text
 from debugger.recorders.model import (
     CallEntered,
     CallRaised,
@@ -31,6 +32,8 @@ _CONTEXT = 3  # common events before the divergence
 _NEXT = 5  # events after it
 _VALUES_MAX = 20  # differing values
 _HUNKS_MAX = 20
+_CHANGES_MAX = 4  # lines that differ between the sources of the runs
+_CHANGE = 60  # characters of one
 
 
 class RunPoint(Struct, frozen=True):
@@ -377,16 +380,77 @@ _ELSEWHERE = 1 << 24  # added to the numbers of lines that the other source does
 
 
 def find_counterparts(
-    files: Sequence[str], roots: Sequence[str], others: Sequence[str], other_roots: Sequence[str]
+    files: Sequence[str],
+    roots: Sequence[str],
+    others: Sequence[str],
+    other_roots: Sequence[str],
+    lines_of: Callable[[str], Sequence[str]] | None = None,
 ) -> dict[str, str]:
-    """Map each file to the one at the same relative path below the other's roots."""
+    """Map each file to the one at the same relative path below the other's roots.
+
+    With `lines_of`, two versions of a package below the same root are matched, too: `old/a/x.py`
+    and `new/a/x.py`, if at least half of their lines are the same.
+    """
     known = {relative: one for one in others if (relative := _path_below(one, other_roots))}
     found = {}
     for one in files:
         relative = _path_below(one, roots)
         if one not in others and relative in known:
             found[one] = known[relative]
+    if lines_of is not None:
+        matched = {*found.values(), *files}
+        own = [one for one in files if one not in found and one not in others]
+        found |= _find_versions(own, [one for one in others if one not in matched], lines_of)
     return found
+
+
+def describe_changes(
+    same: Mapping[str, str], lines_of: Callable[[str], Sequence[str]]
+) -> list[str]:
+    """Return a note with the lines of the first sources that differ from their counterparts."""
+    changes: list[str] = []
+    for other, own in same.items():
+        texts = lines_of(own), lines_of(other)
+        matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
+        for tag, begin, end, there, there_end in matcher.get_opcodes():
+            if tag != "equal":
+                parts = (" ".join(texts[0][begin:end]), " ".join(texts[1][there:there_end]))
+                shown = (clip_text(" ".join(one.split()), _CHANGE) or "nothing" for one in parts)
+                changes.append(f"{own.rpartition('/')[2]}:{begin + 1} {' / '.join(shown)}")
+    more = f" … {len(changes) - _CHANGES_MAX} more" if len(changes) > _CHANGES_MAX else ""
+    return [f"the sources differ at {' · '.join(changes[:_CHANGES_MAX])}{more}"] if changes else []
+
+
+def _find_versions(
+    files: Sequence[str], others: Sequence[str], lines_of: Callable[[str], Sequence[str]]
+) -> dict[str, str]:
+    """Match files of two folders by their paths within them; the folders with most pairs first."""
+    pairs: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for one in files:
+        for other in others:
+            if one.rpartition("/")[2] == other.rpartition("/")[2]:
+                pairs.setdefault(_differing_folders(one, other), []).append((one, other))
+    found: dict[str, str] = {}
+    for some in sorted(pairs.values(), key=len, reverse=True):
+        for one, other in some:
+            is_free = one not in found and other not in found.values()
+            if is_free and _is_version(lines_of(one), lines_of(other)):
+                found[one] = other
+    return found
+
+
+def _differing_folders(path: str, other: str) -> tuple[str, str]:
+    """Return two paths without what they have in common at their ends."""
+    own, theirs = path.split("/"), other.split("/")
+    while own and theirs and own[-1] == theirs[-1]:
+        own.pop()
+        theirs.pop()
+    return "/".join(own), "/".join(theirs)
+
+
+def _is_version(text: Sequence[str], other: Sequence[str]) -> bool:
+    own, theirs = set(text), set(other)
+    return bool(own) and 2 * len(own & theirs) >= max(len(own), len(theirs))
 
 
 def _path_below(path: str, roots: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from debugger.backends import select_backend
 from debugger.backends.base import LaunchTarget
@@ -118,6 +118,20 @@ def prepare_launch(request: LaunchRequest) -> tuple[LaunchTarget, DebugAdapter]:
         python=_choose_python(request, program, env) if "python" in adapter.languages else None,
     )
     return launch, adapter
+
+
+def look_in_directory(request: LaunchRequest) -> LaunchRequest:
+    """Return a request whose program is looked for in the directory of --cwd, if it is there."""
+    if request.changed_cwd is None:
+        return request
+    folder = os.path.normpath(os.path.join(request.cwd, request.changed_cwd))
+    stdin = os.path.join(request.cwd, request.stdin) if request.stdin is not None else None
+    moved = structs.replace(request, cwd=folder, changed_cwd=folder, stdin=stdin)
+    try:
+        prepare_launch(moved)
+    except DebuggerError:  # it is in the caller's directory, or in neither
+        return request
+    return moved
 
 
 def prepare_launcher(request: LaunchRequest) -> LaunchTarget:

@@ -84,6 +84,21 @@ NAMES = {kind: {one.name for one in tools} for kind, tools in TOOLSETS.items()}
             "debug_command `probe --at x.py:7 EXPR -- job.py a` (says how near it came)",
             None,
         ),
+        (
+            "debugger why 'a.b' --at crash -- ./program",
+            "debug_command `why 'a.b' --at crash -- ./program`",
+            None,
+        ),
+        (
+            "debugger calls parse -- go test ./PACKAGE",
+            "debug_command `calls parse -- go test ./PACKAGE`",
+            None,
+        ),
+        (
+            "debugger stop ends it; debugger crash -- ./program",
+            "debug_command `stop` ends it; debug_command `crash -- ./program`",
+            None,
+        ),
         ("debugger crash -- CMD says where", "debug_command `crash -- CMD` says where", None),
     ],
 )

@@ -163,7 +163,7 @@ TEXTS = {
         "only the failing test did not run:\n"
         "  main.c:42 in sum_to, as `n > 0` was true :42  sum = 4 (2 passing)\n"
         "its values come from:\n    main.c:60 return 3  [main() → 3]\n"
-        "  main.c:42 sum = main()  [sum=3]\nvalues: sum=3\nlocals: i=49 … 1 more\n"
+        "  main.c:42 sum = main()  [sum=3]\nlocals: i=49 … 1 more\n"
         "called by main main.c:60: sum_to(5)  [x=5]\n"
         "2 other tests failed:\n  test_b (main.c:60): no\n  … 1 more: --json\n"
         "output: 4 lines, the last:\n  err| said\nnote: once\nevidence: e5"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from debugger.cli.answer_text import format_answer
-from debugger.model.answers import Backtrace, FrameView, Value, VariableView
+from debugger.model.answers import Backtrace, ExceptionView, FrameView, Value, VariableView
 from debugger.output import OutputStyle
+from debugger.questions.test.answer import MadeView, SpectrumRow, SpectrumView, SuiteAnswer
 
 
-def answer_text(answer: Backtrace | Value) -> str:
+def answer_text(answer: Backtrace | Value | SuiteAnswer) -> str:
     return format_answer(answer, budget=1000, style=OutputStyle.PLAIN, width=80)
 
 
@@ -77,3 +78,27 @@ def test_the_runtimes_frames_are_counted_with_the_command_that_shows_them():
     assert "#8 f8" in whole
     assert "#3 f3" in answer_text(Backtrace(1, frames(4), 4, own=2))
     assert "#8 f8" in answer_text(Backtrace(1, frames(9), 9, current=5, own=2))
+
+
+def test_what_the_first_line_of_a_failed_test_says_is_not_repeated():
+    here = FrameView(0, "merges", "/a/lib.rs", 58)
+    answer = SuiteAnswer(
+        "failed",
+        "cargo test",
+        cause="assertion failed: left == right, left=3 right=7 with got=3, in merges lib.rs:58",
+        test="merges",
+        exception=ExceptionView("panic", "left == right\n  left: 3\n right: 7\n other: 5"),
+        frame=here,
+        values=(child("got", "3"), child("other", "5")),
+        locals=(child("item", "[8]"), child("n", "33")),
+        locals_total=2,
+        made=(MadeView(here, "item = f()", (child("item", "[8]"),)),),
+        spectrum=SpectrumView(
+            2, ("a",), (SpectrumRow(here, 58, "x = 1"), SpectrumRow(here, 59, "y = 1", 1)), 0, 0.5
+        ),
+    )
+    text = answer_text(answer)
+    for part in ("left: 3", "right: 7", "values: got", "locals: item", "y = 1"):
+        assert part not in text, text
+    for part in ("other: 5", "values: other=5", "locals: n=33", "x = 1"):
+        assert part in text

@@ -10,7 +10,12 @@ from typing import Any
 import pytest
 
 from debugger.errors import DebuggerError, ErrorCode
-from debugger.targets.launch_target import LaunchRequest, default_file, prepare_launch
+from debugger.targets.launch_target import (
+    LaunchRequest,
+    default_file,
+    look_in_directory,
+    prepare_launch,
+)
 
 
 @pytest.fixture
@@ -44,6 +49,20 @@ def test_a_script_is_found_in_the_callers_directory(home):
     assert (launch.program, launch.cwd) == (str(home / "app.py"), str(home))
     assert adapter.name == "debugpy"
     assert default_file(launch) == launch.program
+
+
+def test_a_script_is_found_in_the_directory_to_run_in_or_else_in_the_callers(home):
+    inner = home / "inner"
+    inner.mkdir()
+    (inner / "tool.py").write_text("print()\n")
+    (home / "words.txt").write_text("")
+    for program, folder in (("tool.py", inner), ("app.py", home)):
+        request = look_in_directory(
+            launch_request(home, program=program, changed_cwd="inner", stdin="words.txt")
+        )
+        launch, _ = prepare_launch(request)
+        assert (launch.program, launch.cwd) == (str(folder / program), str(inner))
+        assert launch.stdin == str(home / "words.txt")
 
 
 def test_an_installed_command_runs_with_the_python_that_it_names(home):

@@ -128,7 +128,7 @@ async def start(
         limit = None if no_wait else patience
         return await compound_start.start_compound(call, config, request, breaks, limit)
     if config is None:
-        request = resolve_managed(call, request)
+        request = launch_target.look_in_directory(resolve_managed(call, request))
     else:
         configured = configured_start.apply_configuration(call, config, request)
         if isinstance(configured.request, AttachRequest):

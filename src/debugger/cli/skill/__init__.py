@@ -20,6 +20,17 @@ NAME: Final = "debugger"
 FILE: Final = "SKILL.md"
 _PATH = Path(__file__).with_name(FILE)
 _PAGES = _PATH.with_name("questions")
+# What is looked for by the name of a fault, and the page that answers it.
+_FAULTS: Final = {
+    "crash": "core exception panic segfault uaf use-after-free freed double-free overflow",
+    "hang": "deadlock livelock loop lock stuck slow timeout",
+    "path": "regression bisect coverage trace",
+    "probe": "log print value stage stages pipeline logpoint",
+    "session": "start breakpoint break step attach debug",
+    "test": "pytest unittest fail failing failure assertion",
+    "who-wrote": "race races data-race watch watchpoint corruption overwrite overwritten",
+    "why": "wrong wrong-value origin provenance",
+}
 
 
 def show_or_install(*, question: str | None, show: bool, install: str | None) -> str:
@@ -58,6 +69,8 @@ def question_page(name: str) -> str:
         DebuggerError: USAGE for a question without a page.
     """
     names = question_names()
+    fault = name.lower().replace("_", "-").replace(" ", "-")
+    name = next((page for page, words in _FAULTS.items() if fault in words.split()), name)
     if name not in names:
         named = [one for one in names if one in re.findall(r"[\w-]+", name.lower())]
         near = named or difflib.get_close_matches(name, names, 1)

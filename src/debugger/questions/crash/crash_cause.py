@@ -450,10 +450,15 @@ def _memory_cause(facts: CrashFacts) -> Cause:
         return Cause("null_pointer", text, culprit=null.base)
     if low and facts.address is not None:
         return _near_null_cause(facts, through, facts.address)
-    culprit = _choose_access(facts, through)
     kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(
         facts.address_kind, facts.address_kind or "bad_pointer"
     )
+    return _given_pointer_cause(facts, through, kind) or _bad_pointer_cause(facts, through, kind)
+
+
+def _bad_pointer_cause(facts: CrashFacts, through: Sequence[MemoryAccess], kind: str) -> Cause:
+    """Explain a fault at an address that is not near null, by the access that is nearest to it."""
+    culprit = _choose_access(facts, through)
     if culprit is None:
         return Cause(
             kind, with_values(f"bad address: {_location_text(facts)}", facts, facts.operands[:2])
@@ -573,6 +578,33 @@ def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> Memory
     if best is not None:
         return best
     return _indexed_array(facts, through)
+
+
+def _given_pointer_cause(
+    facts: CrashFacts, through: Sequence[MemoryAccess], kind: str
+) -> Cause | None:
+    """Explain a fault in a library's function through a pointer that it was given."""
+    given = _given_pointer(facts, through)
+    if not given:
+        return None
+    # LLDB shows a text that it cannot read as an empty one.
+    value = facts.values[given].removesuffix(' ""')
+    words = facts.address_words or "not mapped"
+    return Cause(kind, f"bad pointer: {given}={value}, {words}", culprit=given)
+
+
+def _given_pointer(facts: CrashFacts, through: Sequence[MemoryAccess]) -> str:
+    """Return the wrong pointer that the statement gives away: `puts(s->name)` follows it."""
+    if not facts.runtime or facts.address_kind == "read_only":
+        return ""
+    bases = {one.base for one in through}
+    names = dict.fromkeys([*(one.whole for one in facts.accesses), *facts.operands])
+    given = [one for one in names if one not in bases and one in facts.values]
+    if facts.address is None or facts.address_kind == "non_canonical":
+        is_base = any(_is_wild(facts.values.get(one, "")) for one in bases)
+        return next((one for one in given if not is_base and _is_wild(facts.values[one])), "")
+    numbers = ((one, _NUMBER.match(facts.values[one])) for one in given)
+    return next((one for one, it in numbers if it and int(it[1], 16) == facts.address), "")
 
 
 def _indexed_array(facts: CrashFacts, through: Sequence[MemoryAccess]) -> MemoryAccess | None:

@@ -113,7 +113,8 @@ def _format_details(answer: Crash) -> list[TextSection]:
     parts = []
     if answer.signal is not None and answer.cause is not None:
         where = f" at {answer.address}" if answer.address is not None else ""
-        words = f" ({answer.address_text})" if answer.address_text else ""
+        is_new = answer.address_text and answer.address_text not in answer.cause
+        words = f" ({answer.address_text})" if is_new else ""
         parts.append(f"{short_name(answer.signal)}{where}{words}")
     exception = answer.exception
     if exception is not None:

@@ -71,7 +71,9 @@ def compare_counts(ran: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         ratio=found.ratio,
         timed_out=any(one.view.timed_out for one in ran),
         engine=ran[0].engine,
-        notes=tuple(dict.fromkeys([*(note for one in ran for note in one.view.notes), NOTE])),
+        notes=tuple(
+            dict.fromkeys([*(each for one in ran for each in one.view.notes), *found.changes, NOTE])
+        ),
     )
 
 
@@ -149,13 +151,16 @@ def compare_runs(
     files = [
         list(dict.fromkeys(each.file for each in one.functions.values())) for one in recordings
     ]
-    same = run_alignment.find_counterparts(files[1], roots[1], files[0], roots[0])
+    same = run_alignment.find_counterparts(
+        files[1], roots[1], files[0], roots[0], function_lookup.lines_of
+    )
     sides = [_run_points(one) for one in run_alignment.common_calls(recordings, same)]
     sides[1] = run_alignment.move_points(sides[1], same, function_lookup.lines_of)
     if not all(sides):
         raise nothing_ran(runs[0 if not sides[0] else 1])
     found = align_runs(sides[0], sides[1])
     notes = list(run_text.label_notes(runs[0].notes, runs[1].notes))
+    notes += run_alignment.describe_changes(same, function_lookup.lines_of)
     counted = max(len(one.stopped) for one in recordings)
     if function is None and counted:
         functions = "1 function" if counted == 1 else f"{counted} functions"

@@ -84,6 +84,7 @@ def compare_paths(runs: Sequence[RecordedRun], roots: Sequence[Sequence[str]]) -
         )
     ]
     same = {file: other for files in elsewhere for file, other in files.items()}
+    notes += run_alignment.describe_changes(same, function_lookup.lines_of)
     found = rank_suspects(spectra, most=10_000)
     views = [one.view for one in runs]
     failing = [run for run, is_good in zip(views, passed, strict=True) if not is_good]
@@ -157,7 +158,9 @@ def _at_home(
     first = _run_files(runs[0])
     found, elsewhere = [runs[0]], [dict[str, str]()]
     for one, own in zip(runs[1:], roots[1:], strict=True):
-        other = run_alignment.find_counterparts(_run_files(one), own, first, roots[0])
+        other = run_alignment.find_counterparts(
+            _run_files(one), own, first, roots[0], function_lookup.lines_of
+        )
         same = {
             a: b
             for a, b in other.items()

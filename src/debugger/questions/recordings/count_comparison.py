@@ -32,6 +32,8 @@ class CountComparison(Struct, frozen=True):
     ratio: RatioView | None
     # Whether any own code ran, of each run.
     has_run: tuple[bool, ...]
+    # The lines that differ between the sources of the runs.
+    changes: tuple[str, ...] = ()
 
 
 class _CountKey(Struct, frozen=True, order=True):
@@ -66,7 +68,9 @@ def compare_run_counts(
     """
     runs = unify_parts(runs)
     own = [_run_files(one) for one in runs]
-    same = run_alignment.find_counterparts(own[1], roots[1], own[0], roots[0])
+    same = run_alignment.find_counterparts(
+        own[1], roots[1], own[0], roots[0], function_lookup.lines_of
+    )
     lines = {
         file: run_alignment.match_lines(
             function_lookup.lines_of(file), function_lookup.lines_of(other)
@@ -98,7 +102,13 @@ def compare_run_counts(
     equal = len(every) - sum(one.last - one.line + 1 for one in rows)
     if ratio is not None:
         rows = _rank_rows(rows, ratio)
-    return CountComparison(tuple(rows), equal, _ratio_view(ratio), tuple(map(bool, (first, right))))
+    return CountComparison(
+        tuple(rows),
+        equal,
+        _ratio_view(ratio),
+        tuple(map(bool, (first, right))),
+        tuple(run_alignment.describe_changes(same, function_lookup.lines_of)),
+    )
 
 
 def compare_call_counts(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -186,6 +188,21 @@ def keep_evidence(
 
 
 def _launch_request(call: CommandCall, options: QuestionOptions) -> launch_target.LaunchRequest:
+    """Read a command; the files that it names are looked for in the directory of --cwd first."""
+    if options.cwd is not None:
+        folder = os.path.normpath(Path(call.cwd, options.cwd))
+        stdin = str(Path(call.cwd, options.stdin)) if options.stdin is not None else None
+        there = replace(call, cwd=folder)
+        with contextlib.suppress(DebuggerError):  # it is in the caller's directory, or in neither
+            request = _read_command(
+                there, msgspec.structs.replace(options, cwd=folder, stdin=stdin)
+            )
+            launch_target.prepare_launch(with_default(there, request))
+            return request
+    return _read_command(call, options)
+
+
+def _read_command(call: CommandCall, options: QuestionOptions) -> launch_target.LaunchRequest:
     env = call.env
     read = commands.parse_command(options.words, caller_commands(call), verb=options.verb)
     changed = [*(f"{name}={value}" for name, value in read.env), *options.env]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
@@ -76,8 +77,7 @@ def format_tested(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
         *_format_spectrum(answer.spectrum),
         *_format_left_out(answer.spectrum),
         _format_made(answer, page),
-        *_format_assigned("values", answer.values, len(answer.values)),
-        *_format_assigned("locals", answer.locals, answer.locals_total),
+        *_format_values(answer),
         *_format_callers(answer),
         *_format_others(answer),
         *_format_output(answer, page),
@@ -116,11 +116,21 @@ def _format_facts(answer: SuiteAnswer) -> list[TextSection]:
     exception = answer.exception
     if exception is not None:
         lines = [line for line in exception.message.splitlines() if line.strip()]
-        parts += [f"  {shorten_value(line.strip(), IN_A_LIST)}" for line in lines[1:5]]
+        new = [line for line in lines[1:5] if not _is_repeated(line, answer.cause or "")]
+        parts += [f"  {shorten_value(line.strip(), IN_A_LIST)}" for line in new]
         parts += [f"caused by: {shorten_value(one, IN_A_LIST)}" for one in exception.causes]
     if answer.inside is not None:
         parts.append(f"inside: {in_sentence(answer.inside)}")
     return [list_section(parts, lambda cut: f"… {format_count(cut, 'more line')}", rank=_FACTS)]
+
+
+def _is_repeated(line: str, cause: str) -> bool:
+    """Return whether the first line has what a line of the message says: `left: 3`."""
+    plain = " ".join(line.split())
+    name, colon, value = plain.partition(": ")
+    pair = f"|{re.escape(name)}={re.escape(value)}" if colon else ""
+    words = rf"(?<![\w.])(?:{re.escape(plain)}{pair})(?!\w)"
+    return re.search(words, " ".join(cause.split())) is not None
 
 
 def _format_source(answer: SuiteAnswer, page: RenderPage) -> list[TextSection]:
@@ -154,11 +164,12 @@ def _format_spectrum(spectrum: SpectrumView | None) -> list[TextSection]:
         names = ", ".join(short_name(one) for one in spectrum.names[:_NAMES])
         text = f"compared with {beside} ({names}): no line that the failing test alone ran"
         return [fixed_section(text, _SPECTRUM)]
-    # What passing tests ran, too, says less.
-    shown = spectrum.rows if not spectrum.rows[0].passing else spectrum.rows[:_SHARED]
+    # What passing tests ran, too, says less, and is none of what the failing test alone ran.
+    alone = tuple(one for one in spectrum.rows if not one.passing)
+    shown = alone or spectrum.rows[:_SHARED]
     lines = [_spectrum_line(one, spectrum) for one in shown]
     lines.insert(0, _spectrum_head(spectrum))
-    missing = spectrum.more + len(spectrum.rows) - len(shown)
+    missing = spectrum.more + len(alone or spectrum.rows) - len(shown)
     more = f"  … {format_count(missing, 'more line')} that as few ran"
     return [
         list_section(lines, lambda cut: f"  … {cut} more", rank=_SPECTRUM, floor=4),
@@ -252,7 +263,26 @@ def _made_line(one: MadeView) -> str:
     return f"{blanks}{line_of(one.frame)} {text}" + (f"  [{message}]" if message else "")
 
 
-def _format_assigned(label: str, views: tuple[VariableView, ...], total: int) -> list[TextSection]:
+def _format_values(answer: SuiteAnswer) -> list[TextSection]:
+    """Format the values and locals that the first line, or a line above, does not show."""
+    is_short = len(answer.made) <= _MADE_LINES
+    made = [each for one in answer.made for each in one.values] if is_short else []
+    above = " ".join([answer.cause or "", *(f"{one.name}={one.value}" for one in made)])
+    values = [one for one in answer.values if not _is_in(above, one)]
+    named = [one for one in answer.locals if not _is_in(above, one)]
+    remaining = answer.locals_total - len(answer.locals)
+    return [
+        *_format_assigned("values", values, len(values)),
+        *_format_assigned("locals", named, len(named) + remaining),
+    ]
+
+
+def _is_in(text: str, one: VariableView) -> bool:
+    pair = re.escape(f"{one.name}={one.value}")
+    return re.search(rf"(?<![\w.>]){pair}(?!\w)", text) is not None
+
+
+def _format_assigned(label: str, views: Sequence[VariableView], total: int) -> list[TextSection]:
     if not views:
         return []
     items = [f"{short_name(view.name)}={shorten_value(view.value, _VALUE)}" for view in views]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
 from debugger.model import answers
 from debugger.model.answers.frames import FrameView, SourceLine
@@ -39,8 +39,9 @@ class WriterView(Struct, frozen=True):
     last: bool = False
     # This line wrote after the location.
     after: bool = False
-    # The number of different callers' lines.
+    # The number of different callers' lines, and of threads.
     ways: int = 1
+    threads: int = 1
 
 
 class WhoWrote(Struct, frozen=True):
@@ -91,11 +92,12 @@ def build_writers_answer(
     passed: PassedCall | None = None,
     *,
     misses_same: bool = False,
+    is_partial: bool = False,
 ) -> WhoWrote:
     """Build the answer from the writes, without the facts of the run.
 
     `passed` is the call that gave an unwritten parameter its value. `misses_same`: a write of an
-    equal value was not recorded.
+    equal value was not recorded. `is_partial`: the recording ended before the location.
     """
     last = last_before(writes)
     site = last.location if last is not None else None
@@ -104,6 +106,12 @@ def build_writers_answer(
         site = passed.stack[0]
         cause = _argument_given(expression, value, passed)
     before = sum(not one.is_after for one in writes)
+    if is_partial and last is not None:
+        cause = (
+            f"{_name_value(expression, value)} at {place}: only the first {before:,} writes before "
+            f"it were seen, the last of these {_describe_write(last)}"
+        )
+    writers = (_writer_view(one) for one in group_writes(writes))
     return WhoWrote(
         expression=expression,
         place=place,
@@ -113,7 +121,7 @@ def build_writers_answer(
         source=source_files.surrounding_lines(
             site.file if site else None, site.line if site else None, before=_SPAN, after=_SPAN
         ),
-        writers=tuple(_writer_view(one) for one in group_writes(writes)),
+        writers=tuple(structs.replace(one, last=one.last and not is_partial) for one in writers),
         writes=before,
         later=len(writes) - before,
     )
@@ -127,21 +135,28 @@ def _write_cause(
     *,
     misses_same: bool,
 ) -> str:
-    text = f"{expression}={_shorten_text(value)}" if value is not None else expression
+    text = _name_value(expression, value)
     last = last_before(writes)
-    if last is None:
-        later = next(iter(writes), None)
-        if later is None:
-            if misses_same:
-                return f"{text} at {place}: nothing was seen to change it; {_SAME}"
-            return f"{text} at {place}: nothing was seen to write it"
-        text = f"{_shorten_text(later.old)} → {_shorten_text(later.new)}"
+    if last is not None:
+        return f"{text} at {place} was last written: {_describe_write(last)}"
+    later = next(iter(writes), None)
+    if later is not None:
         return (
             f"{text} at {place}: no {'change' if misses_same else 'write'} before it was seen; "
-            f"the first after it: {text}, in {_location_text(later.location)}"
+            f"the first after it: {_describe_write(later)}"
         )
-    change = f"{_shorten_text(last.old)} → {_shorten_text(last.new)}"
-    return f"{text} at {place} was last written: {change}, in {_location_text(last.location)}"
+    if misses_same:
+        return f"{text} at {place}: nothing was seen to change it; {_SAME}"
+    return f"{text} at {place}: nothing was seen to write it"
+
+
+def _name_value(expression: str, value: str | None) -> str:
+    return f"{expression}={_shorten_text(value)}" if value is not None else expression
+
+
+def _describe_write(write: ValueWrite) -> str:
+    change = f"{_shorten_text(write.old)} → {_shorten_text(write.new)}"
+    return f"{change}, in {_location_text(write.location)}"
 
 
 def _argument_given(expression: str, value: str | None, passed: PassedCall) -> str:
@@ -191,4 +206,5 @@ def _writer_view(one: WritingLine) -> WriterView:
         last=one.is_last,
         after=one.is_after,
         ways=one.callers,
+        threads=one.threads,
     )

@@ -45,7 +45,8 @@ def _format_writer(one: WriterView) -> str:
         change = f"{one.count:,} times, {change} … {_format_change(one.final_old, one.final_new)}"
     by = format_chain([one.frame, *one.stack]).removeprefix(in_stack(one.frame))
     ways = f" (and from {format_count(one.ways - 1, 'other line')})" if one.ways > 1 else ""
-    return f"{mark} {number} {in_stack(one.frame)}: {change}{by}{ways}"
+    threads = f", by {one.threads} threads" if one.threads > 1 else ""
+    return f"{mark} {number} {in_stack(one.frame)}: {change}{threads}{by}{ways}"
 
 
 def _format_change(old: str | None, new: str | None) -> str:

@@ -318,6 +318,7 @@ class WritingLine(Struct, frozen=True):
     is_last: bool = False
     is_after: bool = False
     callers: int = 1  # ways that led there
+    threads: int = 1
 
 
 def group_writes(writes: Sequence[ValueWrite]) -> list[WritingLine]:
@@ -342,6 +343,7 @@ def group_writes(writes: Sequence[ValueWrite]) -> list[WritingLine]:
             is_last=some[-1][0] == marked,
             is_after=is_after,
             callers=len({one.stack[1:2] for _, one in some}),
+            threads=len({one.thread for _, one in some}),
         )
         for (site, is_after), some in groups.items()
     ]

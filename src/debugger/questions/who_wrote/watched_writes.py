@@ -216,12 +216,8 @@ async def who_wrote(
             earlier = _without_later_writes(earlier, later.value)
         if earlier.is_reached and earlier.value != later.value:
             notes.append(_DIFFERS.format(earlier.value))
-    writes = [*earlier.writes, *_of_this_call(later, earlier.call)]
-    # Where it has changed since, it was written unseen, as by the system.
-    is_as_given = earlier.is_reached and earlier.given == earlier.value
-    passed = later.passed if is_as_given else None
-    answer = build_writers_answer(
-        request.expression, request.place, later.value, writes, passed, misses_same=True
+    answer = _merge_writes(
+        request, later, earlier, is_partial=not earlier.is_reached and not by_lines
     )
     last = later.ended
     return msgspec.structs.replace(
@@ -231,6 +227,23 @@ async def who_wrote(
         timed_out=bool(last and last.timed_out),
         took_s=round(asyncio.get_running_loop().time() - began, 1),
         notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _merge_writes(
+    request: WriteRequest, later: WatchedRun, earlier: WatchedRun, *, is_partial: bool
+) -> WhoWrote:
+    """Build the answer from the writes of both runs, without the facts of the runs."""
+    # Where it has changed since, it was written unseen, as by the system.
+    is_as_given = earlier.is_reached and earlier.given == earlier.value
+    return build_writers_answer(
+        request.expression,
+        request.place,
+        later.value,
+        [*earlier.writes, *_of_this_call(later, earlier.call)],
+        later.passed if is_as_given else None,
+        misses_same=True,
+        is_partial=is_partial,
     )
 
 
@@ -487,7 +500,7 @@ async def _collect_writes(
         change = stop.watched[0] if stop.watched else await write_before_breakpoint(session, stop)
         if change is not None:
             await _note_write(session, found, stop, change, is_after=is_after)
-        if is_after and 2 in stop.hit_breakpoints:  # noqa: PLR2004 - the second is `until`
+        if is_after and request.until is not None and 2 in stop.hit_breakpoints:  # noqa: PLR2004
             return
         hits += 1 in stop.hit_breakpoints or await _is_at(session, found, request, stop)
         is_other = stop.reason in {StopReason.SIGNAL.value, StopReason.EXCEPTION.value}

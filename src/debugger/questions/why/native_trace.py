@@ -477,6 +477,9 @@ class NativeTrace(CompletedTrace):
         owner = write_choice.owner_of(position)
         if position.expression in position.frame.args or owner is not position.frame:
             return self._chain.explain_passed(position)
+        unassigned = unset_memory.end_before_assignment(position)
+        if unassigned is not None:
+            return unassigned
         own = event.own or event.frames[0]
         self._chain.links.append(
             WhyLink(

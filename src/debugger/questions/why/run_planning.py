@@ -23,6 +23,7 @@ from debugger.questions.why.traced_run import (
 from debugger.questions.why.why_request import WhyRequest
 from debugger.session import source_files
 from debugger.sources.function_names import last_part
+from debugger.sources.function_span import find_span
 
 _LINES_MAX = 6
 _JUMPS_MAX = 80
@@ -111,14 +112,20 @@ def assigning_lines(position: ValuePosition, new_key: Callable[[str], str]) -> t
 
 
 def assigning_line(position: ValuePosition) -> str:
-    """Return the line of a function on one line that assigns to its local; "" if it does not."""
+    """Return the line behind the stop that first names a local, if it assigns to it; else ""."""
     frame = position.frame
     lines = source_files.read_source(frame.file) if frame.file else None
-    if lines is None or not frame.file or frame.line != frame.first_line:
+    if lines is None or not frame.file or not frame.line or not frame.first_line:
         return ""
-    text = lines[frame.first_line - 1] if frame.first_line <= len(lines) else ""
-    is_assigned = statement_origin.is_assigned(position.expression, text)
-    return f"{Path(frame.file).name}:{frame.line}" if is_assigned else ""
+    name = re.compile(rf"\b{re.escape(position.expression)}\b")
+    span = find_span(frame.file, lines, frame.line, frame.function)
+    last = span[1] if span is not None else frame.line
+    named = (at for at in range(frame.first_line, last + 1) if name.search(lines[at - 1]))
+    first = next(named, 0)
+    is_later = first >= frame.line and statement_origin.is_assigned(
+        position.expression, lines[first - 1]
+    )
+    return f"{Path(frame.file).name}:{first}" if is_later else ""
 
 
 def location_end(request: WhyRequest, nth: int) -> EndPlan:

@@ -32,18 +32,27 @@ def end_without_run(position: ValuePosition) -> ReachedEnd:
     )
 
 
+def end_before_assignment(position: ValuePosition) -> ReachedEnd | None:
+    """Return the end for a variable that is assigned only behind the place of the stop."""
+    assigned = run_planning.assigning_line(position)
+    if not assigned:
+        return None
+    return ReachedEnd(
+        ChainEnd.UNINITIALISED,
+        f"{position.expression} is not assigned yet: {assigned} does it after the place of the "
+        "stop",
+    )
+
+
 def describe_unwritten(
     position: ValuePosition, result: TraceResult, key: str, *, is_allocated: bool
 ) -> ReachedEnd:
     """Return the end for memory that was watched with all stores; `is_allocated`: since then."""
     name, frame = position.expression, position.frame
     if is_local(position):
-        assigned = run_planning.assigning_line(position)
-        if assigned:
-            return ReachedEnd(
-                ChainEnd.UNINITIALISED,
-                f"{name} is not assigned yet: {assigned} does it after the place of the stop",
-            )
+        unassigned = end_before_assignment(position)
+        if unassigned is not None:
+            return unassigned
         return ReachedEnd(
             ChainEnd.UNINITIALISED,
             f"{name} is read before it is written: nothing wrote its memory before",

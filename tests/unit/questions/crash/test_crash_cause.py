@@ -132,6 +132,29 @@ def test_a_pointer_that_is_no_address_is_found_without_the_address() -> None:
     assert "b->x, b=0xdead00000000beef" in text
 
 
+@pytest.mark.parametrize(
+    ("address", "kind", "value"),
+    [(None, "non_canonical", "0x6820617461642064"), (0x123456789, "unmapped", "0x123456789")],
+)
+def test_a_bad_pointer_that_a_library_was_given_is_named(address, kind, value) -> None:
+    _, text = cause_text(
+        'printf("%s %d", all[i].buf->name, i);',
+        signal="SIGSEGV",
+        address=address,
+        address_kind=kind,
+        address_words="not mapped",
+        runtime=("__strlen_avx2",),
+        values={
+            "all": "{{id:1, buf:0x5555555592a0}, ...}",
+            "i": "2",
+            "all[i]": "{id:3, buf:0x5555555592a0}",
+            "all[i].buf": '0x5555555592a0 {name:""}',
+            "all[i].buf->name": f'{value} ""',
+        },
+    )
+    assert text.startswith(f"bad pointer: all[i].buf->name={value}, ")
+
+
 def test_a_null_pointer_that_a_library_was_given_is_named() -> None:
     facts = {"signal": "SIGSEGV", "address": 0, "runtime": ("__strcmp_avx2",)}
     values = {"got": "0x0", "count": "3"}

@@ -124,3 +124,28 @@ def test_the_setter_that_kotlinc_makes_is_passed_over(tmp_path: Path) -> None:
     assert skip("Account.spend", 1) == "Account.spend"
     alone = [WriteLocation("Account.setBalance", str(source), 1)]
     assert skip_made_setter(alone) == alone
+
+
+def test_of_a_run_that_ended_too_early_no_write_is_the_last_before_the_place() -> None:
+    writes = [_write(3, "1"), _write(3, "2")]
+    found = answer.build_writers_answer("n", "a.c:9", "80", writes, is_partial=True)
+    assert found.cause == (
+        "n=80 at a.c:9: only the first 2 writes before it were seen, the last of these 1 → 2, "
+        "in add a.c:3"
+    )
+    assert not any(one.last for one in found.writers)
+    found = answer.build_writers_answer("n", "a.c:9", "2", writes)
+    assert found.cause == "n=2 at a.c:9 was last written: 1 → 2, in add a.c:3"
+
+
+def test_a_value_that_was_written_later_is_named_with_its_own_value_at_the_place() -> None:
+    writes = [_write(3, "3", is_after=True)]
+    found = answer.build_writers_answer("n", "a.c:9", "2", writes)
+    assert found.cause == (
+        "n=2 at a.c:9: no write before it was seen; the first after it: 2 → 3, in add a.c:3"
+    )
+
+
+def test_the_threads_of_a_line_that_writes_are_counted() -> None:
+    writes = [msgspec.structs.replace(_write(3, "1"), thread=one) for one in (7, 8, 7)]
+    assert [one.threads for one in group_writes(writes)] == [2]
