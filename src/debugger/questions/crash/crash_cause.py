@@ -15,7 +15,7 @@ from debugger.model.exception_cause import (
     short_type,
 )
 from debugger.model.null_message import parse_missing_key
-from debugger.model.statement import MemoryAccess, parts_of
+from debugger.model.statement import parts_of
 from debugger.model.text_filters import clip_text, without_colour
 from debugger.questions.crash.closed_channel import find_channel
 from debugger.questions.crash.compiled_causes import explain_compiled
@@ -25,7 +25,20 @@ from debugger.questions.crash.complained_operand import (
     find_holder,
     find_overflowed,
 )
-from debugger.questions.crash.crash_facts import Cause, CrashFacts
+from debugger.questions.crash.crash_facts import (
+    VALUE_MAX,
+    Cause,
+    CrashFacts,
+    format_values,
+    is_null,
+    is_zero,
+    with_values,
+)
+from debugger.questions.crash.memory_fault import (
+    choose_access,
+    explain_memory_fault,
+    find_wrong_part,
+)
 from debugger.questions.crash.sanitizer_report import parse_sanitizer_report
 from debugger.sources.condition_text import split_arguments
 from debugger.sources.nothing_calls import (
@@ -34,14 +47,7 @@ from debugger.sources.nothing_calls import (
     is_plain_path,
 )
 
-_NULL = re.compile(
-    r"(?:\([^()]*\)\s*)?(?:0x0+(?![0-9a-fA-F])|NULL|nil|null|undefined|None|nullptr)(?:\s|$|<|\{)"
-    r"|.*\bnil$"
-)
-_ZERO = re.compile(r"-?0(?:\.0*)?(?:u|l|ul|n)?$", re.IGNORECASE)
-_NUMBER = re.compile(r"0x([0-9a-fA-F]+)")
 _PLAIN = re.compile(r"\"|-?\d+\Z")  # a text or a number
-_ARRAY = re.compile(r"\{(?!\w+:)")  # a struct's fields, and an iterator's element, have names
 _ASSERTION = re.compile(
     r"Assertion [`'](?P<what>.*?)'? failed\.?\s*$|assertion failed: (?P<other>.*)"
 )
@@ -59,10 +65,7 @@ _BORROWED = re.compile(r"\A(?:RefCell )?already (?:mutably )?borrowed\b")  # Rus
 # Zig's runtime; its report goes on with source lines.
 _PANIC = re.compile(r"(?:thread \d+ )?panic: (.+)")
 # The object of a method, through which C++ reads members that are written without it.
-THIS = MemoryAccess("this", "->", "", "this")
 OUT_OF_MEMORY = "OutOfMemory"  # V8's heap, for which it has no exception
-_VALUE_MAX = 60  # characters
-_SHOWN_MAX = 4  # values in the cause
 # CRuby's words of an operand that its own methods refuse.
 _REFUSED = re.compile(
     r"\Acomparison of .+ with .+ failed\Z|can't be coerced into|\Ano implicit conversion of "
@@ -72,7 +75,6 @@ _REFUSED = re.compile(
 _OF_METHODS = ("undefined method ", "Call to a member function ")  # that nothing does not have
 _ON_OTHER = re.compile(r"Call to a member function (?P<name>\w+)\(\) on (?P<type>\w+)\Z")  # PHP's
 _UNWRAPPED_MAX = 2  # values of the call whose result was unwrapped
-_NEAR = 0x10000
 _ARITHMETIC = "SIGFPE"
 _MEMORY = frozenset({"SIGSEGV", "SIGBUS"})
 _OF_CHECKS = frozenset({"assertion", "panic", "abort", "exception"})  # kinds of a failed check
@@ -114,41 +116,17 @@ def _value_of(cause: Cause, facts: CrashFacts) -> str:
     return facts.values.get(cause.culprit, "")
 
 
-def is_null(value: str) -> bool:
-    """Return whether a value in a debugger's format is a null pointer or nothing."""
-    return _NULL.match(value.strip()) is not None
-
-
-def is_zero(value: str) -> bool:
-    """Return whether a value in a debugger's format is the number 0."""
-    return _ZERO.match(value.strip()) is not None
-
-
-def format_values(facts: CrashFacts, names: Sequence[str]) -> str:
-    """Format `a=1 b=2` for the expressions with known values."""
-    pairs = [
-        f"{one}={clip_text(facts.values[one], _VALUE_MAX)}" for one in names if one in facts.values
-    ]
-    return " ".join(pairs[:_SHOWN_MAX])
-
-
-def with_values(text: str, facts: CrashFacts, names: Sequence[str]) -> str:
-    """Append the values of expressions to a sentence."""
-    values = format_values(facts, names)
-    return f"{text} with {values}" if values else text
-
-
 def _sanitizer_cause(facts: CrashFacts) -> Cause | None:
     found = parse_sanitizer_report(facts.said, facts.runtime)
     if found is None or facts.signal is not None:  # a fault is told better than by its report
         return None
     through = [one for one in facts.accesses if one.how in {"->", "[]", "*", "."}]
-    one = _choose_access(msgspec.structs.replace(facts, address=found.address), through)
+    one = choose_access(msgspec.structs.replace(facts, address=found.address), through)
     if one is None or found.address is None:
         return Cause(found.kind, with_values(found.text, facts, facts.operands), found.notes)
     names = [one.base, *([one.inner] if one.how == "[]" else [])]
     text = f"{found.text}: {one.whole}, {format_values(facts, names)}"
-    return Cause(found.kind, text, found.notes, _wrong_part(one, facts))
+    return Cause(found.kind, text, found.notes, find_wrong_part(one, facts))
 
 
 def _recursion_cause(facts: CrashFacts) -> Cause | None:
@@ -231,7 +209,7 @@ def _suspected_cause(found: ExceptionCause, facts: CrashFacts) -> Cause | None:
 
 def _refused_cause(found: ExceptionCause, facts: CrashFacts) -> Cause:
     """Name the operand that a method of Ruby's own refused; a block's result is not followed."""
-    shown = clip_text(facts.suspect, _VALUE_MAX)
+    shown = clip_text(facts.suspect, VALUE_MAX)
     text = f"{found.text}: {shown}"
     if found.kind == "division_by_zero":
         text = f"division by zero: {shown} is 0 (ZeroDivisionError)"
@@ -241,7 +219,7 @@ def _refused_cause(found: ExceptionCause, facts: CrashFacts) -> Cause:
 
 def _no_object_cause(found: ExceptionCause, facts: CrashFacts, called: re.Match[str]) -> Cause:
     """Name what a method was called of in PHP that is no object, as `false`."""
-    value = clip_text(facts.values.get(facts.suspect, called["type"]), _VALUE_MAX)
+    value = clip_text(facts.values.get(facts.suspect, called["type"]), VALUE_MAX)
     is_plain = is_plain_path(facts.suspect)
     what = f"{facts.suspect} {'is' if is_plain else 'returned'} {value}"
     text = f"{what}, ->{called['name']}() of it is called ({facts.exception})"
@@ -252,7 +230,7 @@ def _no_object_cause(found: ExceptionCause, facts: CrashFacts, called: re.Match[
 def _taken_apart_cause(facts: CrashFacts) -> Cause:
     """Name the array of PHP that has too few elements for what it is assigned to."""
     key = parse_missing_key(facts.exception or "", facts.message)
-    text = f"key {key} is not in {clip_text(facts.suspect, _VALUE_MAX)} ({facts.exception})"
+    text = f"key {key} is not in {clip_text(facts.suspect, VALUE_MAX)} ({facts.exception})"
     begin = facts.suspect.find("(") + 1
     parts = split_arguments(facts.suspect[begin:]) if begin else [facts.suspect]
     names = [one for one in parts if one.startswith("$") and is_plain_path(one)]
@@ -298,7 +276,7 @@ def _missing_key_cause(facts: CrashFacts) -> Cause | None:
         return None
     key = keys[0] if len(keys) == 1 else ""
     # A reference is shown with its address.
-    value = clip_text(_ADDRESS.sub("", facts.values.get(key, "")), _VALUE_MAX)
+    value = clip_text(_ADDRESS.sub("", facts.values.get(key, "")), VALUE_MAX)
     shown = f"key {key}={value}" if key else "the key"
     return Cause("missing_key", f"{shown} is not in {maps[0]} (out_of_range)", culprit=key)
 
@@ -331,7 +309,7 @@ def _unwrapped_call_cause(facts: CrashFacts) -> Cause | None:
         found.kind,
         with_values(text, facts, names[:_UNWRAPPED_MAX]),
         culprit=key or facts.nothing_call,
-        culprit_value=clip_text(value, _VALUE_MAX),
+        culprit_value=clip_text(value, VALUE_MAX),
     )
 
 
@@ -426,198 +404,14 @@ def _signal_cause(facts: CrashFacts) -> Cause | None:
             "division_by_zero", with_values("division by zero, or overflow", facts, divisors)
         )
     if facts.signal in _MEMORY:
-        return _memory_cause(facts)
+        return explain_memory_fault(facts)
     if facts.signal is None:
         return None
     words = _WORDS.get(facts.signal, facts.signal)
     return Cause("signal", f"{words} ({facts.signal})" if words != facts.signal else words)
 
 
-def _memory_cause(facts: CrashFacts) -> Cause:
-    if facts.address_kind == "sent":
-        return Cause("signal", f"{facts.signal}, {facts.address_words}: no fault of memory")
-    if facts.address_kind == "not_executable":
-        return _jump_cause(facts)
-    through = _pointer_accesses(facts)
-    null = next((one for one in through if is_null(facts.values.get(one.base, ""))), None)
-    low = facts.address is not None and facts.address < _NEAR
-    if null is not None and (low or facts.address is None):
-        index = [null.inner] if null.how == "[]" else []
-        message = format_values(facts, [null.base, *index])
-        text = (
-            f"null pointer: {null.whole}, {message}" if null != THIS else f"null pointer: {message}"
-        )
-        return Cause("null_pointer", text, culprit=null.base)
-    if low and facts.address is not None:
-        return _near_null_cause(facts, through, facts.address)
-    kind = {"unmapped": "bad_pointer", "mapped": "bad_pointer"}.get(
-        facts.address_kind, facts.address_kind or "bad_pointer"
-    )
-    return _given_pointer_cause(facts, through, kind) or _bad_pointer_cause(facts, through, kind)
-
-
-def _bad_pointer_cause(facts: CrashFacts, through: Sequence[MemoryAccess], kind: str) -> Cause:
-    """Explain a fault at an address that is not near null, by the access that is nearest to it."""
-    culprit = _choose_access(facts, through)
-    if culprit is None:
-        return Cause(
-            kind, with_values(f"bad address: {_location_text(facts)}", facts, facts.operands[:2])
-        )
-    names = [culprit.base, *([culprit.inner] if culprit.how == "[]" else [])]
-    text = f"bad pointer: {culprit.whole}, {format_values(facts, names)}"
-    if facts.address_kind == "read_only":
-        text = f"write to read-only memory: {culprit.whole}, {format_values(facts, names)}"
-    text = f"{text}, {_location_text(facts)}"
-    return Cause(kind, text, culprit=_wrong_part(culprit, facts))
-
-
-def _near_null_cause(facts: CrashFacts, through: Sequence[MemoryAccess], address: int) -> Cause:
-    """Explain a fault near null, where no pointer of the statement is known to be null."""
-    through = [one for one in through if not _is_readable(facts.values.get(one.base, ""))]
-    what = through[0].whole if len(through) == 1 else ""
-    # One whose value the debugger does not know is not proved to be the one.
-    name = _followed_part(through[0], facts) if what else ""
-    is_known = what and name in facts.values
-    message = f"null pointer{': ' if is_known else ', perhaps '}{what}" if what else "null pointer"
-    offset = f", at {address:#x}" if address else ""
-    text = with_values(message + offset, facts, [one.base for one in through])
-    # As in `strcmp(name, "a")`: the library followed it.
-    is_given = bool(facts.runtime) and not through
-    given = [one for one in facts.operands if is_given and is_null(facts.values.get(one, ""))]
-    # As in `printf("%s", n)`: a number that the library took for an address.
-    numbers = [one for one in facts.operands if facts.values.get(one) == str(address)]
-    if is_given and address and len(numbers) == 1:
-        text = f"no pointer: {format_values(facts, numbers)} is used as an address"
-        return Cause("null_pointer", text, culprit=numbers[0])
-    if len(given) == 1:
-        text = f"null pointer: {format_values(facts, given)}"
-    name = given[0] if len(given) == 1 else name if is_known else ""
-    if facts.nothing_call and not name:
-        text, name = f"{text}, perhaps what {facts.nothing_call} returned", facts.nothing_call
-    return Cause("null_pointer", text, culprit=name)
-
-
-def _pointer_accesses(facts: CrashFacts) -> list[MemoryAccess]:
-    """Return the accesses that may go through a wrong pointer: of no member of a plain struct.
-
-    The last member of a statement may be a pointer that is given away: it stays.
-    """
-    through = [one for one in facts.accesses if one.how in {"->", "[]", "*", "."}]
-    bases = {one.base for one in through}
-    return [
-        one
-        for one in through
-        if not (one.how == "." and one.whole in bases and _is_struct(one.base, facts))
-    ]
-
-
-def _is_struct(name: str, facts: CrashFacts) -> bool:
-    """Return whether a value is a struct's own: a pointer's begins with an address."""
-    return facts.values.get(name, "").startswith("{")
-
-
-def _followed_part(access: MemoryAccess, facts: CrashFacts) -> str:
-    """Return what is wrong about an access: the member itself where its struct has no pointer."""
-    is_member = access.how == "." and _is_struct(access.base, facts)
-    return access.whole if is_member else access.base
-
-
-def _wrong_part(access: MemoryAccess, facts: CrashFacts) -> str:
-    """Return the index of an element far from its array, and the pointer of any other access."""
-    if access.how != "[]" or access.inner not in facts.values:
-        return access.base
-    value = facts.values.get(access.base, "")
-    # An array's value begins with no address, though its elements may be some.
-    is_plain = _ARRAY.match(value) is not None or _NUMBER.search(value) is None
-    is_array = is_plain or _is_readable(value)
-    return (
-        access.inner
-        if is_array and not _is_wild(facts.values.get(access.base, ""))
-        else access.base
-    )
-
-
 def choose_operand(operands: Sequence[str], values: Mapping[str, str]) -> str:
     """Choose the operand of an assertion that is nothing, or else the first with a value."""
     known = [one for one in operands if one in values]
     return next((one for one in known if is_null(values[one])), next(iter(known), ""))
-
-
-def _jump_cause(facts: CrashFacts) -> Cause:
-    """Explain a call through an invalid function pointer."""
-    through = [
-        name
-        for name, value in facts.values.items()
-        if (match := _NUMBER.match(value)) and int(match[1], 16) == facts.address
-    ]
-    name = max(through, key=len, default="")
-    if not facts.address:
-        text = f"call of a null function pointer: {format_values(facts, [name])}".rstrip(": ")
-        return Cause("null_function", text, culprit=name)
-    text = with_values(f"call of what is no code: {_location_text(facts)}", facts, [name])
-    return Cause("bad_jump", text, culprit=name)
-
-
-def _location_text(facts: CrashFacts) -> str:
-    if facts.address is None:
-        return facts.address_words or "unknown"
-    return f"{facts.address:#x}, {facts.address_words or 'not mapped'}"
-
-
-def _choose_access(facts: CrashFacts, through: Sequence[MemoryAccess]) -> MemoryAccess | None:
-    """Choose the access whose pointer is nearest to the faulting address."""
-    if facts.address is None or facts.address_kind == "non_canonical":
-        wild = [one for one in through if _is_wild(facts.values.get(one.base, ""))]
-        return wild[0] if wild else _indexed_array(facts, through)
-    best, least = None, 1 << 32
-    for one in through:
-        value = facts.values.get(one.base, "")
-        match = None if _ARRAY.match(value) else _NUMBER.search(value)
-        if match and abs(int(match[1], 16) - facts.address) < least:
-            best, least = one, abs(int(match[1], 16) - facts.address)
-    if best is not None:
-        return best
-    return _indexed_array(facts, through)
-
-
-def _given_pointer_cause(
-    facts: CrashFacts, through: Sequence[MemoryAccess], kind: str
-) -> Cause | None:
-    """Explain a fault in a library's function through a pointer that it was given."""
-    given = _given_pointer(facts, through)
-    if not given:
-        return None
-    # LLDB shows a text that it cannot read as an empty one.
-    value = facts.values[given].removesuffix(' ""')
-    words = facts.address_words or "not mapped"
-    return Cause(kind, f"bad pointer: {given}={value}, {words}", culprit=given)
-
-
-def _given_pointer(facts: CrashFacts, through: Sequence[MemoryAccess]) -> str:
-    """Return the wrong pointer that the statement gives away: `puts(s->name)` follows it."""
-    if not facts.runtime or facts.address_kind == "read_only":
-        return ""
-    bases = {one.base for one in through}
-    names = dict.fromkeys([*(one.whole for one in facts.accesses), *facts.operands])
-    given = [one for one in names if one not in bases and one in facts.values]
-    if facts.address is None or facts.address_kind == "non_canonical":
-        is_base = any(_is_wild(facts.values.get(one, "")) for one in bases)
-        return next((one for one in given if not is_base and _is_wild(facts.values[one])), "")
-    numbers = ((one, _NUMBER.match(facts.values[one])) for one in given)
-    return next((one for one, it in numbers if it and int(it[1], 16) == facts.address), "")
-
-
-def _indexed_array(facts: CrashFacts, through: Sequence[MemoryAccess]) -> MemoryAccess | None:
-    """Return the access with an index: an array's value is no address."""
-    return next((one for one in through if one.how == "[]" and one.inner in facts.values), None)
-
-
-def _is_readable(value: str) -> bool:
-    """Return whether a pointer's value is far from null: it shows a text, or a large address."""
-    match = _NUMBER.match(value.strip())
-    return value.startswith('"') or (match is not None and int(match[1], 16) >= _NEAR)
-
-
-def _is_wild(value: str) -> bool:
-    match = _NUMBER.match(value.strip())
-    return match is not None and int(match[1], 16) >> 47 > 0

@@ -20,8 +20,7 @@ from debugger.model.location import is_library
 from debugger.model.program import Frame, Stack, Variable
 from debugger.model.statement import StatementReads
 from debugger.questions.crash.comprehension_element import name_element
-from debugger.questions.crash.crash_cause import THIS, is_null
-from debugger.questions.crash.crash_facts import CrashFacts
+from debugger.questions.crash.crash_facts import CrashFacts, is_null
 from debugger.questions.crash.failed_condition import (
     compared_values,
     guilty_values,
@@ -34,6 +33,7 @@ from debugger.questions.crash.failed_statement import (
     read_statement,
 )
 from debugger.questions.crash.fault_address import address_of
+from debugger.questions.crash.memory_fault import THIS
 from debugger.questions.crash.replaced_exception import add_replaced, note_rethrow
 from debugger.questions.crash.sanitizer_report import summed_up
 from debugger.questions.runner import evidence_store

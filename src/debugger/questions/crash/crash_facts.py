@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
 from debugger.model.statement import MemoryAccess
+from debugger.model.text_filters import clip_text
+
+_NULL = re.compile(
+    r"(?:\([^()]*\)\s*)?(?:0x0+(?![0-9a-fA-F])|NULL|nil|null|undefined|None|nullptr)(?:\s|$|<|\{)"
+    r"|.*\bnil$"
+)
+_ZERO = re.compile(r"-?0(?:\.0*)?(?:u|l|ul|n)?$", re.IGNORECASE)
+VALUE_MAX = 60  # characters
+_SHOWN_MAX = 4  # values in the cause
 
 
 class Cause(Struct, frozen=True):
@@ -69,3 +79,27 @@ class CrashFacts(Struct, frozen=True):
     is_panic: bool = False
     # The outermost frame that the debugger gives is one of the recursion: there are more.
     is_recursion_cut: bool = False
+
+
+def is_null(value: str) -> bool:
+    """Return whether a value in a debugger's format is a null pointer or nothing."""
+    return _NULL.match(value.strip()) is not None
+
+
+def is_zero(value: str) -> bool:
+    """Return whether a value in a debugger's format is the number 0."""
+    return _ZERO.match(value.strip()) is not None
+
+
+def format_values(facts: CrashFacts, names: Sequence[str]) -> str:
+    """Format `a=1 b=2` for the expressions with known values."""
+    pairs = [
+        f"{one}={clip_text(facts.values[one], VALUE_MAX)}" for one in names if one in facts.values
+    ]
+    return " ".join(pairs[:_SHOWN_MAX])
+
+
+def with_values(text: str, facts: CrashFacts, names: Sequence[str]) -> str:
+    """Append the values of expressions to a sentence."""
+    values = format_values(facts, names)
+    return f"{text} with {values}" if values else text

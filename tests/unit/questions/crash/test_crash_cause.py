@@ -8,9 +8,10 @@ import pytest
 
 from debugger.model.answers import VariableView
 from debugger.model.statement import parse_reads
-from debugger.questions.crash.crash_cause import THIS, explain_crash, is_null, is_zero
-from debugger.questions.crash.crash_facts import CrashFacts
+from debugger.questions.crash.crash_cause import explain_crash
+from debugger.questions.crash.crash_facts import CrashFacts, is_null, is_zero
 from debugger.questions.crash.crash_question import explain_typed_nil
+from debugger.questions.crash.memory_fault import THIS
 
 
 def cause_text(statement: str, **facts: Any) -> tuple[str, str]:
