@@ -269,7 +269,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/calls": 766,
     "questions/crash": 3831,
     "questions/diff": 1015,
-    "questions/group": 4805,
+    "questions/group": 4814,
     "questions/hang": 4095,
     "questions/holds": 3030,
     "questions/locations": 873,

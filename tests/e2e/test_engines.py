@@ -45,7 +45,8 @@ def test_the_rank_in_another_collective_call_is_named_by_one_command(cli: Cli) -
     job = resolve_program("groups/launch.py")
     verdict = read_again(cli, "hang", "--group", "--after", "2", "--", job, "odd")["verdict"]
     first, *others = verdict["rows"]
-    assert (first["members"], f"{first['place']['file']}:{first['place']['line']}") == (["2"], ODD)
+    place = f"{first['place']['file']}:{first['place']['line']}"
+    assert (first["members"], place) == (["2"], ODD), verdict
     assert first["call"] == "barrier #4"
     assert others[0]["call"] == "all_reduce #4"
     assert others[0]["detail"] == "[4, 3] float32"

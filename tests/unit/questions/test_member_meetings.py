@@ -16,7 +16,13 @@ import pytest
 
 from debugger.questions.group import member_meetings
 from debugger.questions.group.inside import meetings
-from debugger.questions.group.member_wait import WAITS, Meeting, MemberWait, is_meeting
+from debugger.questions.group.member_wait import (
+    COMPUTES,
+    WAITS,
+    Meeting,
+    MemberWait,
+    is_meeting,
+)
 from debugger.questions.hang.inside import locks
 
 TORCH = Path(__file__).parents[2] / "programs" / "groups" / "site-packages"
@@ -149,6 +155,13 @@ def test_a_barrier_of_another_thread_is_of_that_thread():
     thread.join()
     assert facts.parties is None
     assert facts.threads[f"t{thread.ident}"].parties == len(("this thread", "the other"))
+
+
+@pytest.mark.parametrize(("call", "kind"), [("all_reduce", WAITS), ("forward", COMPUTES)])
+def test_who_polls_for_the_others_waits_but_not_who_computes_beside_a_call(call, kind):
+    facts = member_meetings.parse_facts(b'{"call": {"name": "all_reduce", "number": 4}}')
+    wait = MemberWait("1", COMPUTES, call=call)
+    assert member_meetings.add_facts(wait, facts).kind == kind
 
 
 def test_a_call_between_two_ranks_is_no_meeting_and_names_the_other():

@@ -11,7 +11,14 @@ import msgspec
 from msgspec import Struct
 
 from debugger.model.program import EvaluationPurpose
-from debugger.questions.group.member_wait import Blocker, Meeting, MemberWait
+from debugger.questions.group.member_wait import (
+    COMPUTES,
+    WAITS,
+    Blocker,
+    Meeting,
+    MemberWait,
+    is_meeting_call,
+)
 from debugger.questions.hang import python_waits
 from debugger.session.group import Member, ask_members
 
@@ -79,8 +86,11 @@ def add_facts(wait: MemberWait, facts: MeetingFacts) -> MemberWait:
     elif facts.full is not None:
         detail = f"a queue that is full ({facts.full})"
     numbers = {name: one.number for name, one in facts.groups.items() if one.number is not None}
+    # It polls for the others, or waits for a processor. An asynchronous call is in no frame.
+    polls = meeting is not None and wait.kind == COMPUTES and is_meeting_call(wait.call)
     return msgspec.structs.replace(
         wait,
+        kind=WAITS if polls else wait.kind,
         meeting=meeting,
         call=call,
         detail=detail,
