@@ -270,7 +270,7 @@ BUDGETS: Mapping[str, int] = {
     "questions/crash": 3831,
     "questions/diff": 1015,
     "questions/group": 4814,
-    "questions/hang": 4095,
+    "questions/hang": 4121,
     "questions/holds": 3030,
     "questions/locations": 873,
     "questions/path": 2057,

@@ -154,6 +154,27 @@ def test_threads_locks_and_tasks_of_python_are_told(
     assert answer["kind"] == kind
 
 
+SLOTS = program_text("counted_lines/hang_slots.py")
+
+
+@pytest.mark.adapter("debugpy")
+@pytest.mark.parametrize(
+    ("what", "kind", "pattern"),
+    [
+        ("threads", "deadlock", r"waits for SLOTS, held by page-\d and page-\d"),
+        ("tasks", "deadlock", r"waits for self.slots, held by Crawler.visit \(Task-\d\) and "),
+        ("count", "waiting", r"MainThread waits for items, in count"),
+    ],
+)
+def test_who_holds_the_permits_of_a_semaphore_is_named(
+    cli: Callable[..., Any], tmp_path: Path, what: str, kind: str, pattern: str
+) -> None:
+    (tmp_path / "script.py").write_text(SLOTS)
+    answer = _hang(cli, sys.executable, tmp_path / "script.py", what, cwd=tmp_path)
+    assert re.search(pattern, answer["cause"]), answer["cause"]
+    assert answer["kind"] == kind
+
+
 WORKERS = program_text("counted_lines/hang_workers.py")
 
 

@@ -316,13 +316,16 @@ def _find_stuck(by_key: Mapping[str, ThreadActivity]) -> set[str]:
 
     A wait with an unknown owner may end, so its thread is not among them.
     """
-    # A fixed point: a thread is free if any thread that could end its wait is free.
+    # A fixed point: a thread is free if any thread that could end its wait is free. Of a semaphore
+    # not all holders may be known.
     free = {one.key for one in by_key.values() if one.wait is None or not one.wait.owners}
     while True:
         more = {
             key
             for key, one in by_key.items()
-            if key not in free and one.wait is not None and free & set(one.wait.owners)
+            if key not in free
+            and one.wait is not None
+            and (free & set(one.wait.owners) or (free and one.wait.kind == "semaphore"))
         }
         if not more:
             return set(by_key) - free
@@ -449,9 +452,9 @@ def describe_wait(wait: ThreadWait | None, names: Mapping[str, str]) -> str:
     if not owners or wait.kind == "loop" or not has_runner:
         return describe_what_is_awaited(wait)
     more = [f"{len(owners) - _NAMED} more"] if len(owners) > _NAMED else []
-    word = " and " if wait.kind in {"task", "join"} else " or "
+    word = " and " if wait.kind in {"task", "join", "semaphore"} else " or "
     some = word.join([*owners[:_NAMED], *more])
-    if wait.kind in _LOCKS:
+    if wait.kind in _LOCKS or wait.kind == "semaphore":
         return f"{describe_what_is_awaited(wait)}, held by {some}"
     if wait.kind == "join":
         return f"waits for {some} to end"

@@ -40,6 +40,17 @@ def test_a_thread_that_waits_for_its_own_lock_is_a_deadlock() -> None:
     assert verdict.text == "deadlock: thread a waits for x, which it holds itself"
 
 
+def test_a_semaphore_is_a_deadlock_only_if_nobody_else_could_give_a_permit() -> None:
+    slots = ThreadWait("semaphore", "slots", ("a", "b"))
+    holders = [_thread(key, ThreadWait("join", "", ("c",))) for key in "ab"]
+    stuck = _judged(_thread("c", slots), *holders)
+    assert stuck.kind == "deadlock"
+    assert "waits for slots, held by thread a and thread b" in stuck.text
+    assert _judged(_thread("c", slots), *holders, _thread("d", ThreadWait("sleep"))).kind != (
+        "deadlock"
+    )
+
+
 def test_a_lock_whose_owner_sleeps_is_none() -> None:
     verdict = _judged(_thread("a", _lock("x", "b")), _thread("b", ThreadWait("sleep")))
     assert verdict.kind == "sleeping"

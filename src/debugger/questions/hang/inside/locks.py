@@ -19,7 +19,8 @@ _WORDS = 60  # characters of a child's command line
 _OWN = re.compile(r"/(?:threading|queue)\.py$|/(?:asyncio|concurrent/futures|multiprocessing)/")
 _OWNER = re.compile(r"owner=(\d+)")
 _REENTRANT = ("RLock", "_RLock")
-_LOCKS = ("lock", "Lock", "Condition", "Semaphore", "BoundedSemaphore", *_REENTRANT)
+SEMAPHORES = ("Semaphore", "BoundedSemaphore")
+_LOCKS = ("lock", "Lock", "Condition", *SEMAPHORES, *_REENTRANT)
 _INDEXED = frozenset(map(id, (list, tuple, dict)))
 _KEYS = frozenset(map(id, (int, str)))
 _INNER = 4  # frames of the standard library in which a thread may wait
@@ -34,6 +35,9 @@ def wait_of(stack: list[FrameType]) -> dict[str, Any] | None:  # noqa: PLR0911 -
         file, name = frame.f_code.co_filename, frame.f_code.co_name
         if file.endswith("/threading.py") and name == "join":
             return _thread_join_wait(frame)
+        if file.endswith("/threading.py") and name == "_shutdown":
+            owners = [f"t{one.ident}" for one in _other_threads() if not one.daemon]
+            return {**_wait_record("join", ""), "owners": owners}
         if file.endswith("/queue.py") and name == "join":
             return _queue_join_wait(frame, stack)
         if file.endswith("/concurrent/futures/_base.py") and name in {"result", "exception"}:
@@ -61,8 +65,11 @@ def _condition_wait(stack: list[FrameType]) -> dict[str, Any]:
     # An event waits for a condition of its own.
     is_inside = len(stack) > 1 and stack[1].f_code.co_filename.endswith("/threading.py")
     holder = (stack[1] if is_inside else stack[0]).f_locals.get("self")
-    kind = type(holder).__name__.lower()
-    return _wait_record("condition", named(holder, stack) or f"a threading.{kind}")
+    kind = type(holder).__name__
+    text = named(holder, stack) or f"a threading.{kind.lower()}"
+    if kind in SEMAPHORES:
+        return {**_wait_record("semaphore", text), "lock": id(holder)}
+    return _wait_record("condition", text)
 
 
 def _queue_join_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
@@ -74,18 +81,22 @@ def _queue_join_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]
         if isinstance(unfinished, int)
         else ""
     )
+    alone = "" if _other_threads() else ", and no other thread of the program lives"
+    name = named(queue, stack) or "a queue"
+    return _wait_record("tasks", f"{name} ({count or 'unfinished'}{alone})")
+
+
+def _other_threads() -> list[threading.Thread]:
+    """Return the program's threads besides the main one."""
     # The debugger's thread runs this code.
-    here = threading.get_ident()  # the debugger's, which takes the sample
-    workers = [
+    here = threading.get_ident()
+    return [
         one
         for one in threading.enumerate()
         if one.ident != here
         and one is not threading.main_thread()
         and not getattr(one, "is_pydev_daemon_thread", False)
     ]
-    alone = "" if workers else ", and no other thread of the program lives"
-    name = named(queue, stack) or "a queue"
-    return _wait_record("tasks", f"{name} ({count or 'unfinished'}{alone})")
 
 
 def _future_wait(frame: FrameType, stack: list[FrameType]) -> dict[str, Any]:
@@ -237,8 +248,21 @@ def held_objects(frame: FrameType) -> list[Any]:
             else:
                 takes = number < line and not _is_freed(node, frame, line)
             if takes:
-                found += [lock for lock, _ in _in_statement(node, frame)]
+                is_with = isinstance(node, (ast.With, ast.AsyncWith))
+                found += [
+                    lock
+                    for lock, text in _in_statement(node, frame)
+                    if is_with or _is_given_back(lock, text, frame)
+                ]
     return found
+
+
+def _is_given_back(lock: Any, text: str, frame: FrameType) -> bool:
+    """Return whether who acquires a lock also releases it: a semaphore may count what others do."""
+    if type(lock).__name__ not in SEMAPHORES:
+        return True
+    every = [one for nodes in _lock_statements(frame.f_code).values() for one in nodes]
+    return any(f"{text}.release(" in ast.unparse(one) for one in every)
 
 
 def _is_freed(node: Any, frame: FrameType, line: int) -> bool:

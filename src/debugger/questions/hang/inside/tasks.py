@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
 _FRAMES = 40  # frames of a task
 _TASKS = 200
+# The kinds of waits for asyncio's objects; that for any other one ends as an event's does.
+_KINDS = {
+    "Lock": "lock",
+    "Semaphore": "semaphore",
+    "BoundedSemaphore": "semaphore",
+    "Condition": "condition",
+}
 _INNERMOST = 2  # frames of the event loop, where it waits for events
 
 
@@ -93,8 +100,8 @@ def _by_function(frames: list[FrameType], locks: Any) -> dict[str, Any] | None:
     if file.endswith("/asyncio/locks.py"):
         kind = type(holder).__name__
         text = locks.named(holder, frames[1:]) or f"an asyncio.{kind}"
-        wait = _wait_record("lock" if kind == "Lock" else "event", text)
-        return {**wait, "lock": id(holder)} if kind == "Lock" else wait
+        wait = _wait_record(_KINDS.get(kind, "event"), text)
+        return {**wait, "lock": id(holder)} if _KINDS.get(kind) in {"lock", "semaphore"} else wait
     if file.endswith("/asyncio/queues.py"):
         text = locks.named(holder, frames[1:]) or "an asyncio.Queue"
         if name == "join":
