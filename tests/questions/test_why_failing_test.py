@@ -39,6 +39,16 @@ def test_the_condition_on_the_way_back_to_the_tests_own_input_is_named(
     assert decided == [(find_marker(SOURCE, marker), is_true)]
 
 
+@pytest.mark.parametrize(("case", "part"), [("equal", "got[1]"), ("assert", "got[at]")])
+def test_an_element_that_an_assertion_compares_is_followed_and_not_what_is_expected(
+    cli: Cli, case: str, part: str
+) -> None:
+    run = (sys.executable, "-m", "unittest", "-q", f"bills.Bills.test_{case}")
+    answer = cli("--json", "test", "--", *run, check=0, cwd=SUITE).data["data"]
+    assert answer["why"]["expression"] == part
+    assert answer["why"]["frame"]["line"] == find_marker("why/suite/bills.py", "stored")
+
+
 def test_a_failing_test_is_found_by_its_runner_and_followed_alone(cli: Cli) -> None:
     # The tests' functions have another name, and all of them run before.
     run = (

@@ -56,6 +56,17 @@ _ELSE = re.compile(r"\s*\}?\s*(?:else|elif)\b")
 _CLOSES = re.compile(r"\s*[)\]}{]+[;:]?\s*\Z")
 _CALL = re.compile(r"(?P<name>[A-Za-z_$][\w$]*(?:\[[^\[\]()]*\]|(?:\.|::|->)[A-Za-z_$][\w$]*)*)\(")
 _METHOD = re.compile(r"(?:(?:\.|->)[A-Za-z_$][\w$]*)+\(")
+# An element or a member: `rows[3]`, `order.total`, `got["a"]["b"]`.
+_PART = re.compile(r"[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*|\[[^\[\]]+\])+")
+_EXPECTED = re.compile(r"(?i)expect|want")
+# A constructor, and functions that make a value of literals.
+_MADE = re.compile(
+    r"(?:new\s+)?(?:[A-Za-z_]\w*\.)*"
+    r"(?:[A-Z]\w*|date|datetime|time|timedelta|set|frozenset|dict|list|tuple|bytes)\("
+)
+_WORD = re.compile(r"_*[A-Za-z]\w*")  # texts are blanked by `_`
+_KEYWORD = re.compile(r"\b[A-Za-z_]\w*=(?!=)")  # of an argument
+_LITERALS = frozenset({"True", "False", "None", "true", "false", "null", "undefined"})
 # What these return is a fact about their argument.
 _BUILT_IN = frozenset({"len", "isinstance", "issubclass", "callable", "hasattr", "type", "bool"})
 _Value = tuple[str, float | str | bool | None]
@@ -138,8 +149,45 @@ def find_compared_calls(condition: FailedCondition, values: Mapping[str, str]) -
         text = negated["rest"] if negated is not None else part
         compared = _match_comparison(text)
         sides = (compared[0], compared[2]) if compared is not None else (text,)
-        found += [side.strip() for side in sides if is_call(side.strip())]
+        found += [side for side in _variable_sides(*sides) if is_call(side)]
     return tuple(dict.fromkeys(found))
+
+
+def find_compared_part(condition: FailedCondition, values: Mapping[str, str]) -> str:
+    """Return the element or member that a part of a condition compared; "" if there is none.
+
+    Of two it is the left one, unless the name of that says that it is expected.
+    """
+    for part in _guilty_parts(condition.text, values, is_true=condition.is_true):
+        compared = _match_comparison(part)
+        if compared is not None:
+            found = _choose_part((compared[0], compared[2]))
+            if found:
+                return found
+    return ""
+
+
+def _choose_part(sides: Sequence[str]) -> str:
+    parts = [one for one in _variable_sides(*sides) if _EXPECTED.search(one) is None]
+    # A variable beside it is as likely the wrong one: its own value is known.
+    return parts[0] if parts and all(map(_PART.fullmatch, parts)) else ""
+
+
+def _variable_sides(*sides: str) -> list[str]:
+    """Return what a comparison compares, without constants, unless nothing else is left."""
+    texts = [one.strip() for one in sides]
+    return [one for one in texts if not _is_constant(one)] or texts
+
+
+def _is_constant(text: str) -> bool:
+    """Return whether a text is a literal, or a value made of literals: `Decimal("7.00")`."""
+    if _WRITTEN.match(text) is not None:
+        return True
+    made = _MADE.match(text)
+    if made is None or closing_bracket(text, made.end() - 1) != len(text) - 1:
+        return False
+    names = _WORD.findall(_KEYWORD.sub("", blank_texts(text[made.end() : -1])))
+    return all(one in _LITERALS for one in names)
 
 
 def find_asserted_calls(text: str) -> tuple[str, ...]:
@@ -147,9 +195,21 @@ def find_asserted_calls(text: str) -> tuple[str, ...]:
     found = _COMPARES.search(text)
     if found is None:
         return ()
-    first = first_argument(text[found.end() :])
-    rest = text[found.end() :].strip()[len(first) :].lstrip(" ,")
-    return tuple(one for one in (first, first_argument(rest)) if is_call(one))
+    return tuple(
+        one for one in _variable_sides(*_asserted_sides(text[found.end() :])) if is_call(one)
+    )
+
+
+def find_asserted_part(text: str) -> str:
+    """Return the element or member among the values that `assertEqual` compares; "" if none is."""
+    found = _COMPARES.search(text)
+    return _choose_part(_asserted_sides(text[found.end() :])) if found is not None else ""
+
+
+def _asserted_sides(arguments: str) -> tuple[str, ...]:
+    first = first_argument(arguments)
+    second = first_argument(arguments.strip()[len(first) :].lstrip(" ,"))
+    return tuple(filter(None, (first, second)))
 
 
 def is_call(text: str) -> bool:

@@ -30,6 +30,8 @@ from debugger.targets.launch_json.launch_file import FILE
 _PYTHON_S = 10.0  # seconds for an interpreter to answer
 _INTERPRETER_S = 5.0
 _PYTHON = re.compile(r"python\d*(\.\d+)?\Z")
+_SHIM = re.compile(r'^exec "(?P<manager>/[^"\n]+/\w+env)" exec "\$program" ', re.MULTILINE)
+_SHIM_MAX = 4096  # characters of a shim
 _LINE_MAX = 4096  # bytes of a command's first line
 _COMPLAINT_MAX = 120  # characters of what an interpreter that does not start says
 # These choose what they need themselves.
@@ -303,23 +305,46 @@ def _refuse_unsplit(name: str, request: LaunchRequest) -> None:
 def _shim_interpreter(path: str, request: LaunchRequest) -> str:
     """Return the Python behind a shim such as pyenv's; else the path itself."""
     if not _PYTHON.match(os.path.basename(path)) or inspect_program(path).is_native:
-        return path
+        return find_behind_shim(path, request.cwd, request.env)
+    # Whatever else the shim does, this is the interpreter that it chooses here.
     words = [path, "-c", "import sys; print(sys.executable)"]
+    return _ask_for_path(words, request.cwd, request.env) or path
+
+
+def find_behind_shim(path: str, cwd: str, env: Mapping[str, str]) -> str:
+    """Return the program behind a shim of pyenv, rbenv and their like; else the path itself.
+
+    Such a shim is a script for a shell, which runs the program of the version that is chosen in
+    `cwd` and `env`.
+    """
+    if os.path.basename(os.path.dirname(path)) != "shims":
+        return path
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            found = _SHIM.search(file.read(_SHIM_MAX))
+    except OSError:
+        return path
+    if found is None:
+        return path
+    return _ask_for_path([found["manager"], "which", os.path.basename(path)], cwd, env) or path
+
+
+def _ask_for_path(words: Sequence[str], cwd: str, env: Mapping[str, str]) -> str:
+    """Return the path that a command prints; "" if it prints none of a file."""
     try:
         done = subprocess.run(
             words,
-            cwd=request.cwd,
-            env=dict(request.env),
+            cwd=cwd,
+            env=dict(env),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             timeout=_INTERPRETER_S,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
-        return path
-    # Whatever else the shim does, this is the interpreter that it chooses here.
+        return ""
     found = done.stdout.decode(errors="surrogateescape").strip()
-    return found if os.path.isabs(found) and os.path.isfile(found) else path
+    return found if os.path.isabs(found) and os.path.isfile(found) else ""
 
 
 def _similar_file(name: str, near: str) -> str:

@@ -7,7 +7,9 @@ import pytest
 from debugger.sources.guilty_operand import (
     FailedCondition,
     find_asserted_calls,
+    find_asserted_part,
     find_compared_calls,
+    find_compared_part,
     find_failed_condition,
     find_guard,
     find_guilty_operands,
@@ -95,12 +97,36 @@ def test_other_statements_and_handlers_have_no_guard(file: str, source: str, lin
         ("a.b().c > limit[k](x, (1, 2))", ["limit[k](x, (1, 2))"]),
         ("not is_ok(x)", ["is_ok(x)"]),
         ("len(a) > cap(b)", ["cap(b)"]),
+        ('f(a) == Decimal("7.00")', ["f(a)"]),
+        ('a == Decimal("7.00")', []),
+        ("Cart(a) == date(2024, 1, 2)", ["Cart(a)"]),
         ("a + f(b) > 3", []),
         ("f(a)(b) and x", []),
     ],
 )
 def test_the_calls_that_a_check_compares_are_whole_sides(text: str, calls: list[str]) -> None:
     assert list(find_compared_calls(FailedCondition(text, is_true=True), {})) == calls
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ('got[3] == Decimal("7.00")', "got[3]"),
+        ("7 == order.total", "order.total"),
+        ('got["a"]["b"] != 3 ', 'got["a"]["b"]'),
+        ("got[0].name == expected[0].name", "got[0].name"),
+        ("wanted[0] == got[0]", "got[0]"),
+        ("got[0].name == rows[1].name", "got[0].name"),
+        ("total == order.total", ""),
+        ("total == 3", ""),
+        ("order.total() == 3", ""),
+        ("len(got[0]) == 3", ""),
+    ],
+)
+def test_the_element_or_member_that_a_check_compares(text: str, part: str) -> None:
+    assert find_compared_part(FailedCondition(text, is_true=False), {}) == part
+    sides = text.replace(" == ", ", ").replace(" != ", ", ")
+    assert find_asserted_part(f"self.assertEqual({sides})") == part
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ class CrashFacts(Struct, frozen=True):
     replaced: str = ""
     # What an exception of Python, Ruby, PHP or JavaScript is about, by the syntax of what failed.
     suspect: str = ""
-    # Of a compiled language, the values that a failed check compared: the suspect one first.
+    # The values that a failed check compared, the suspect one first: of a script only an element.
     compared: tuple[str, ...] = ()
     # The calls whose results a failed check compared.
     compared_calls: tuple[str, ...] = ()

@@ -12,7 +12,9 @@ from debugger.sources.compared_sides import find_compared
 from debugger.sources.guilty_operand import (
     FailedCondition,
     find_asserted_calls,
+    find_asserted_part,
     find_compared_calls,
+    find_compared_part,
     find_failed_condition,
     find_guard,
     find_guilty_operands,
@@ -152,6 +154,16 @@ def compared_calls(
         called = (one for pair in sides for one in (pair.left, pair.right) if is_call(one))
         return find_asserted_calls(text) or tuple(called)
     return find_compared_calls(condition, values)
+
+
+def compared_part(frame: answers.FrameView | None, values: Mapping[str, str]) -> str:
+    """Return the element or member that a failed check of a script compared; "" if none did."""
+    if frame is None:
+        return ""
+    condition = _failed_condition(frame.file, frame.line)
+    if condition is None or condition.is_around:
+        return find_asserted_part(_statement_at(frame.file, frame.line))
+    return find_compared_part(condition, values)
 
 
 def _failed_condition(file: str | None, line: int | None) -> FailedCondition | None:

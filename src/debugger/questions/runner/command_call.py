@@ -260,9 +260,14 @@ def caller_commands(call: CommandCall) -> CallerCommands:
     """Return the look-ups for the caller's directory and environment."""
     path = call.env.get("PATH", os.defpath).split(os.pathsep)
     folders = [os.path.join(call.cwd, folder) for folder in path]
+
+    def find_command(name: str) -> str | None:
+        found = launch_target.find_on_path(name, call.env, call.cwd)
+        return found and launch_target.find_behind_shim(found, call.cwd, call.env)
+
     return CallerCommands(
         call.cwd,
-        lambda name: launch_target.find_on_path(name, call.env, call.cwd),
+        find_command,
         folders,
         extensions=tuple(end for one in call.config.adapters.values() for end in one.extensions),
         typed=TypedCode(call.scratch_root.parent / TYPED_CODE),

@@ -20,6 +20,7 @@ from debugger.questions.crash.crash_cause import explain_crash
 from debugger.questions.crash.crash_facts import CrashFacts
 from debugger.questions.crash.failed_condition import (
     compared_calls,
+    compared_part,
     guilty_operands,
     read_guard,
     reported_operands,
@@ -27,7 +28,7 @@ from debugger.questions.crash.failed_condition import (
 from debugger.questions.recordings import recorded_run
 from debugger.questions.recordings.recorded_run import RecordedProgram
 from debugger.questions.runner import command_call, question_run
-from debugger.questions.runner.answer import CallerView
+from debugger.questions.runner.answer import CallerView, ValueOrigin
 from debugger.questions.runner.question_run import QuestionRun
 from debugger.questions.test import test_reports
 from debugger.questions.test.answer import FailedTest, SuiteAnswer
@@ -331,6 +332,9 @@ def _failure_answer(
     kind = "assertion" if first.is_assertion else found.kind
     operands, locals_ = _split_locals(frame)
     value = dict(frame.locals).get(culprit) if frame is not None else None
+    why = choose_origin(culprit, value, origin.views, LinkCertainty.SEEN)
+    if culprit in facts.compared:
+        why = ValueOrigin(culprit)  # the line that made its object is not the one that made it
     return SuiteAnswer(
         outcome="broken" if is_collected else "failed",
         runner=first.runner,
@@ -345,7 +349,7 @@ def _failure_answer(
         locals=locals_[:_LOCALS],
         locals_total=len(locals_),
         made=origin.views,
-        why=choose_origin(culprit, value, origin.views, LinkCertainty.SEEN),
+        why=why,
         inside=_library_frame(first, cwd),
         callers=tuple(_caller_view(at, one) for at, one in enumerate(first.frames[1:], 1))[
             :_CALLERS
@@ -382,6 +386,7 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
         message = text.removeprefix("assert ")
     view = _frame_view(0, frame) if frame is not None else None
     guard = read_guard(view)
+    part = compared_part(view, known) if failed.is_assertion else ""
     return CrashFacts(
         function=frame.function if frame is not None else "",
         place=f"{Path(frame.file).name}:{frame.line}" if frame is not None else "",
@@ -391,6 +396,7 @@ def _failure_facts(failed: FailedTestRecord, frame: FailedFrame | None) -> Crash
         operands=tuple(one for one in read.operands if known.get(one, "") not in {"", message}),
         guilty=guilty_operands(frame.file, frame.line, known) if frame is not None else (),
         reported=reported_operands(view, guard, read.operands, known) if not failed.causes else (),
+        compared=(part,) if part else (),
         compared_calls=compared_calls(view, guard, known),
         values=known,
     )
