@@ -72,9 +72,12 @@ def test_a_reference_to_an_enum_shows_the_variant_that_is_there(cli, adapter):
     place = marked_location("references.rs", "sum")
     cli("start", build_debuggee("references.rs"), "--adapter", adapter, "--break", place, check=0)
     lines = cli("print", "step", check=0).out.splitlines()
-    assert adapter == "codelldb" or lines[0].endswith(' Ride("U5", 4)')
     fields = [one.strip() for one in lines[1:] if not one.startswith("pointer step: ")]
-    assert fields == ['0 = "U5"', "1 = 4"]
+    if adapter == "codelldb":
+        assert fields == ['0 = "U5"', "1 = 4"]
+    else:
+        assert ' Ride("U5", 4)' in lines[0]
+        assert fields == []
     assert cli("print", "lines", check=0).out == 'lines = "first\\n\\"second\\""\n'
     told = cli("print", "n stops", check=1)
     assert told.err.startswith("error: expected an operator between n and stops\n")

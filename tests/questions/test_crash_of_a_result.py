@@ -217,7 +217,7 @@ def test_of_ruby_calls_no_method_again(cli: Callable[..., Any], tmp_path: Path) 
 def test_of_php(cli: Callable[..., Any], tmp_path: Path) -> None:
     (tmp_path / "a.php").write_text(PHP)
     cause = _check(cli, tmp_path, "php", "a.php", call='$repo->find("b")', line=7)
-    assert cause.startswith('null: $repo->find("b") returned null, .rows of it is called')
+    assert cause.startswith('null: $repo->find("b") returned null, ->rows of it is called')
 
 
 @pytest.mark.adapter("xdebug")

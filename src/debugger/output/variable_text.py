@@ -109,10 +109,9 @@ def _are_shown(answer: Value, views: Sequence[VariableView]) -> bool:
 
 def _are_elements(views: Sequence[VariableView], first: int = 0) -> bool:
     """Return whether children are consecutive elements of a list, without children themselves."""
-    names = [view.name.strip("[]") for view in views]
+    # Fields of a tuple or a variant are called by numbers, too, without brackets.
     return all(
-        name.isdecimal() and int(name) == at and not ref_of(view.ref)
-        for at, (name, view) in enumerate(zip(names, views, strict=True), first)
+        view.name == f"[{at}]" and not ref_of(view.ref) for at, view in enumerate(views, first)
     )
 
 
