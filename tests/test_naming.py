@@ -262,7 +262,7 @@ BUDGETS: Mapping[str, int] = {
     "model": 3730,
     "model/answers": 578,
     "model/pointers": 512,
-    "output": 3115,
+    "output": 3113,
     "questions": 0,
     "questions/adapter_suite": 488,
     "questions/back": 763,

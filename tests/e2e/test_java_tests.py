@@ -89,7 +89,7 @@ def test_the_run_to_the_failure_is_the_first_that_follows_its_value(
     test.write_text(test.read_text().replace("Cart cart = new Cart();\n", body))
     found = explain(cli, counted, "--timeout", "150", "--", "./mvnw", "-q", "test")
     assert (found["why"]["expression"], found["why"]["value"]) == ("total", "20")
-    assert found["why"]["text"] == "sum assigned"
+    assert found["why"]["text"] == "sum assigned", str(found["why"])
     # The user's own, the one to the failure, and one that records.
     assert (counted / "builds").read_text() == "\n" * 3
 

@@ -53,7 +53,9 @@ _MESSAGE = 160  # characters
 _OUTPUT = 10  # last lines
 _PROMISES_S = 10.0  # for the run that finds those that nobody awaits
 _FOLLOW_S = 15.0  # for the origin of a value, of Go with the build of the package's tests
-_FOLLOW_RUNS = 3.0  # or this often the seconds of a Java test's run, most of which are its build
+# Of Java: its runner's JVM interprets all code while fields are watched. Or so many times the
+# seconds of the run to the failure, most of which are its build.
+_JAVA_FOLLOW_S, _FOLLOW_RUNS = 30.0, 8.0
 _LEAST_S = 5.0  # for the debugger, however long the tests took
 _JSON = {
     test_runners.JEST: ("--json", "--outputFile={file}"),
@@ -303,7 +305,7 @@ async def _follow_value(
     """
     if setting.runner in test_runners.JAVA and answer.frame is not None and seconds > 0:
         origin = origin if origin is not None else ValueOrigin("")
-        bound_s = min(seconds, max(_FOLLOW_S, _FOLLOW_RUNS * run_s))
+        bound_s = min(seconds, max(_JAVA_FOLLOW_S, _FOLLOW_RUNS * run_s))
         # A build that cannot end in time is not begun: what the run to the failure saw stays.
         bound_s = bound_s if bound_s > run_s else 0.0
         found = await setting.follow(origin, answer.frame, again, bound_s)
