@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec import Struct, structs
 
@@ -411,9 +411,8 @@ def describe_changes(
     changes: list[str] = []
     for other, own in same.items():
         texts = lines_of(own), lines_of(other)
-        matcher = difflib.SequenceMatcher(None, *texts, autojunk=False)
-        for tag, begin, end, there, there_end in matcher.get_opcodes():
-            if tag != "equal":
+        for is_equal, begin, end, there, there_end in _align_lines(*texts):
+            if not is_equal:
                 parts = (" ".join(texts[0][begin:end]), " ".join(texts[1][there:there_end]))
                 shown = (clip_text(" ".join(one.split()), _CHANGE) or "nothing" for one in parts)
                 changes.append(f"{own.rpartition('/')[2]}:{begin + 1} {' / '.join(shown)}")
@@ -463,13 +462,33 @@ def match_lines(text: Sequence[str], other: Sequence[str]) -> dict[int, int]:
 
     Changed lines match by position, if both texts have equally many of them.
     """
-    matcher = difflib.SequenceMatcher(None, text, other, autojunk=False)
     return {
         begin + step + 1: there + step + 1
-        for _, begin, end, there, last in matcher.get_opcodes()
+        for _, begin, end, there, last in _align_lines(text, other)
         if end - begin == last - there
         for step in range(end - begin)
     }
+
+
+def _align_lines(
+    text: Sequence[str], other: Sequence[str]
+) -> Iterator[tuple[bool, int, int, int, int]]:
+    """Yield blocks of lines of two texts, from 0: whether they are equal, and where each stands.
+
+    What they have in common at their beginnings and ends is not searched through: difflib takes
+    minutes for sources of 100,000 lines.
+    """
+    most = min(len(text), len(other))
+    head = next((at for at in range(most) if text[at] != other[at]), most)
+    rest = most - head
+    tail = next((at for at in range(rest) if text[-1 - at] != other[-1 - at]), rest)
+    end, last = len(text) - tail, len(other) - tail
+    yield True, 0, head, 0, head
+    matcher = difflib.SequenceMatcher(None, text[head:end], other[head:last], autojunk=False)
+    for tag, *block in matcher.get_opcodes():
+        begin, until, there, there_end = (one + head for one in block)
+        yield tag == "equal", begin, until, there, there_end
+    yield True, end, len(text), last, len(other)
 
 
 def move_points(
