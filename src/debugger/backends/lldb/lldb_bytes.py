@@ -47,8 +47,3 @@ def _is_text(content: bytes, *, is_cut: bool) -> bool:
     is_shown = all(one.isprintable() or one in "\n\t\r" for one in text)
     readable = sum(one.isalnum() or one == " " for one in text)
     return is_shown and len(text) >= _SHORTEST and readable >= _READABLE * len(text)
-
-
-def format_list(value: Any, _session: Any) -> str:
-    """Return the size of a list of bytes, and its text if it is one."""
-    return f"size={value.GetNumChildren()} {list_text(value)}".rstrip()

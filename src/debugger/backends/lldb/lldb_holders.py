@@ -309,9 +309,9 @@ def numbers(value: Any, _session: Any) -> str:
 
 
 @_with_address
-def byte_list(value: Any, session: Any) -> str:
+def byte_list(value: Any, _session: Any) -> str:
     """Return the size of a vector or a slice of bytes, and its text if it is one."""
-    return str(lldb_bytes.format_list(value, session))
+    return f"size={value.GetNumChildren()} {lldb_bytes.list_text(value)}".rstrip()
 
 
 class BTreeEntries:
